@@ -201,7 +201,7 @@ const CAMPAIGNS: readonly StorePromise[] = [
       const all = statuses.map((status, n) => aCampaign({ id: anId(n + 1), status }));
       await withCampaigns(use, ...all, aCampaign({ id: anId(9), projectId: OTHER_PROJECT_ID }));
       const count = (projectId: string, max: number) =>
-        use.read((stores) => stores.campaigns.countEditable(projectId, max));
+        use.read((stores) => stores.campaigns.countUnstarted(projectId, 0, max));
       expect([await count(PROJECT_ID, 9), await count(PROJECT_ID, 3), await count(PROJECT_ID, 2)]).toEqual([
         3, 3, 2,
       ]);
@@ -218,10 +218,31 @@ const CAMPAIGNS: readonly StorePromise[] = [
       const foreign = aCampaign({ id: anId(9), projectId: OTHER_PROJECT_ID, totalRecipients: 7 });
       await withCampaigns(use, ...all, foreign);
       const count = (projectId: string) =>
-        use.read((stores) => stores.campaigns.countEditableRecipients(projectId));
+        use.read((stores) => stores.campaigns.countUnstartedRecipients(projectId, 0));
       expect([await count(PROJECT_ID), await count(OTHER_PROJECT_ID), await count(anId(99))]).toEqual([
         100_011, 7, 0,
       ]);
+    },
+  },
+  {
+    sentence:
+      'the campaign store counts a campaign that failed to start after the given time as one that has not started',
+    async check(use) {
+      const failed = (n: number, given: Partial<Campaign>) =>
+        aCampaign({ id: anId(n), status: 'failed', totalRecipients: 10 ** (n - 1), ...given });
+      await withCampaigns(
+        use,
+        failed(1, { startedAt: null, completedAt: 100 }),
+        failed(2, { startedAt: null, completedAt: 101 }),
+        failed(3, { startedAt: 99, completedAt: 101 }),
+        failed(4, { startedAt: null, completedAt: 101, projectId: OTHER_PROJECT_ID }),
+        failed(5, { status: 'draft', startedAt: null, completedAt: null }),
+      );
+      const { campaigns, recipients } = await use.read(async (stores) => ({
+        campaigns: await stores.campaigns.countUnstarted(PROJECT_ID, 100, 9),
+        recipients: await stores.campaigns.countUnstartedRecipients(PROJECT_ID, 100),
+      }));
+      expect({ campaigns, recipients }).toEqual({ campaigns: 2, recipients: 10_010 });
     },
   },
   {

@@ -122,7 +122,7 @@ describe('the contract of the campaign stores', () => {
     [
       'a campaign that has ended is counted as one before its start',
       campaigns((store) => ({
-        countEditable: async (id, max) => {
+        countUnstarted: async (id, _failedAfter, max) => {
           const { total } = await store.list(id, { status: null }, { page: 1, limit: 1 });
           return Math.min(total, max);
         },
@@ -131,13 +131,29 @@ describe('the contract of the campaign stores', () => {
     ],
     [
       'the count goes on beyond its maximum',
-      campaigns((store) => ({ countEditable: (id) => store.countEditable(id, 1_000) })),
+      campaigns((store) => ({
+        countUnstarted: (id, failedAfter) => store.countUnstarted(id, failedAfter, 1_000),
+      })),
       /counts the campaigns of a project that have not started/,
+    ],
+    [
+      'a campaign that failed to start is not counted',
+      campaigns((store) => ({
+        countUnstarted: (id, _failedAfter, max) => store.countUnstarted(id, Number.MAX_SAFE_INTEGER, max),
+      })),
+      /counts a campaign that failed to start/,
+    ],
+    [
+      'the recipients of a campaign that failed to start count for ever',
+      campaigns((store) => ({
+        countUnstartedRecipients: (id) => store.countUnstartedRecipients(id, 0),
+      })),
+      /counts a campaign that failed to start/,
     ],
     [
       'the recipients of a campaign that has ended are counted',
       campaigns((store) => ({
-        countEditableRecipients: async (id) => {
+        countUnstartedRecipients: async (id) => {
           const { campaigns: all } = await store.list(id, { status: null }, { page: 1, limit: 100 });
           return all.reduce((sum, { totalRecipients }) => sum + totalRecipients, 0);
         },

@@ -100,8 +100,8 @@ import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../src/domain/campaigns/attach-r
 import {
   CAMPAIGN_NAME_CHARACTERS_MAX,
   CAMPAIGN_NAME_CHARACTERS_MIN,
-  EDITABLE_CAMPAIGNS_MAX,
-  EDITABLE_RECIPIENTS_MAX,
+  UNSTARTED_CAMPAIGNS_MAX,
+  UNSTARTED_RECIPIENTS_MAX,
 } from '../../src/domain/campaigns/campaign.ts';
 import { FAST_MESSAGES_PER_SECOND, MESSAGES_PER_SECOND } from '../../src/domain/campaigns/sending-rate.ts';
 import {
@@ -148,8 +148,8 @@ describe('section 8 of docs/api.md', () => {
       ['campaign name', `${CAMPAIGN_NAME_CHARACTERS_MIN} to ${CAMPAIGN_NAME_CHARACTERS_MAX} characters`],
       ['recipients of a request', `1 to ${number(RECIPIENTS_PER_REQUEST_MAX)}`],
       ['recipients of a campaign', `at most ${number(RECIPIENTS_PER_CAMPAIGN_MAX)}`],
-      ['campaigns of a project that have not started', `at most ${number(EDITABLE_CAMPAIGNS_MAX)}`],
-      ['their recipients', `about ${number(EDITABLE_RECIPIENTS_MAX)}`],
+      ['campaigns of a project that have not started', `at most ${number(UNSTARTED_CAMPAIGNS_MAX)}`],
+      ['their recipients', `about ${number(UNSTARTED_RECIPIENTS_MAX)}`],
       [
         'request body',
         `${BODY_BYTES_MAX / BYTES_PER_KB} kB, nested ${JSON_DEPTH_MAX} levels deep, at most ${JSON_OBJECT_MEMBERS_MAX} members in an object and ${number(JSON_LIST_ITEMS_MAX)} in a list, ${number(JSON_MEMBERS_MAX)} in all; ` +

@@ -140,6 +140,30 @@ it('8 the campaigns of a project before their start take 200000 recipients, and 
   expect(dataOf(await attach(service, id, [recipient(extra)]))).toMatchObject({ totalRecipients: 3 });
 });
 
+it('8 a campaign that failed to start counts as one that has not started, for a day', async () => {
+  const service = await startWithCampaigns();
+  const id = await created(service, numbersFrom(0, 1));
+  const now = service.now().getTime();
+  await service.service.roots.unitOfWork.run(async ({ campaigns }) => {
+    const [first] = await campaigns.lock([id]);
+    if (first === undefined) throw new Error('The campaign is there');
+    const failed = { ...first, status: 'failed' as const, completedAt: now, totalRecipients: 0 };
+    await campaigns.insert([
+      { ...failed, id: anId(0), totalRecipients: 199_999 },
+      ...Array.from({ length: 9_998 }, (_, n) => ({ ...failed, id: anId(n + 1) })),
+    ]);
+  });
+  const numbers = numbersFrom(1, 1).map((number) => recipient(number));
+  const codes = async () => [
+    errorOf(await attach(service, id, numbers)).code,
+    errorOf(await ask(service, '', { body: BODY })).code,
+  ];
+  expect(await codes()).toEqual(['too-many-unstarted-recipients', 'too-many-campaigns']);
+  await service.advance(24 * 60 * 60 * 1_000);
+  expect(dataOf(await attach(service, id, numbers))).toMatchObject({ totalRecipients: 2 });
+  expect((await ask(service, '', { body: BODY })).status).toBe(200);
+});
+
 test.each([
   ['campaigns', 100],
   ['recipients', 500],

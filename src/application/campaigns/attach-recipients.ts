@@ -1,7 +1,11 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { PriceList } from '../../domain/billing/pricing.ts';
 import { attachRecipients, joinCampaign } from '../../domain/campaigns/attach-recipients.ts';
-import { type Campaign, EDITABLE_RECIPIENTS_MAX } from '../../domain/campaigns/campaign.ts';
+import {
+  type Campaign,
+  FAILED_START_COUNTED_MS,
+  UNSTARTED_RECIPIENTS_MAX,
+} from '../../domain/campaigns/campaign.ts';
 import type { NewRecipient } from '../../domain/campaigns/recipient.ts';
 import { recipientPrice } from '../../domain/campaigns/start-campaign.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
@@ -82,8 +86,9 @@ export class AttachRecipients {
     const { added, skippedCount, duplicateCount } = decision;
     // Without the lock of the account, so that no code waits for a thousand recipients. Requests to several campaigns at once
     // may together exceed the limit a little: `CampaignGate` lets few of a project work at a time.
-    const editable = await stores.campaigns.countEditableRecipients(project.id);
-    if (editable + added.length > EDITABLE_RECIPIENTS_MAX)
+    const failedAfter = now - FAILED_START_COUNTED_MS;
+    const unstarted = await stores.campaigns.countUnstartedRecipients(project.id, failedAfter);
+    if (unstarted + added.length > UNSTARTED_RECIPIENTS_MAX)
       throw new Rejected({ kind: 'too-many-unstarted-recipients' });
     const joining = { ids: added.map(() => ids.hex24(now)), cost: recipientPrice(prices, campaign) };
     const joined = joinCampaign(campaign, added, joining, now);

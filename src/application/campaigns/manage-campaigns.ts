@@ -2,10 +2,11 @@ import type { Project } from '../../domain/access/project.ts';
 import { parametersRejection } from '../../domain/campaigns/attach-recipients.ts';
 import {
   type Campaign,
-  EDITABLE_CAMPAIGNS_MAX,
+  FAILED_START_COUNTED_MS,
   isEditable,
   newCampaign,
   replanned,
+  UNSTARTED_CAMPAIGNS_MAX,
 } from '../../domain/campaigns/campaign.ts';
 import { findTemplate } from '../../domain/campaigns/campaign-sender.ts';
 import { type PlanRequest, planCampaign } from '../../domain/campaigns/plan-campaign.ts';
@@ -50,8 +51,13 @@ export class ManageCampaigns {
       await stores.accounts.lock([project.id]);
       const planned = planCampaign(null, request, await businessesOf(stores, project), now);
       if (planned.kind !== 'planned') throw new Rejected(planned);
-      const editable = await stores.campaigns.countEditable(project.id, EDITABLE_CAMPAIGNS_MAX);
-      if (editable === EDITABLE_CAMPAIGNS_MAX) throw new Rejected({ kind: 'too-many-campaigns' });
+      const failedAfter = now - FAILED_START_COUNTED_MS;
+      const unstarted = await stores.campaigns.countUnstarted(
+        project.id,
+        failedAfter,
+        UNSTARTED_CAMPAIGNS_MAX,
+      );
+      if (unstarted === UNSTARTED_CAMPAIGNS_MAX) throw new Rejected({ kind: 'too-many-campaigns' });
       const created = newCampaign(ids.hex24(now), project.id, planned.plan, now);
       await stores.campaigns.insert([created]);
       await schedule(stores, created, now);

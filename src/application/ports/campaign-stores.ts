@@ -26,10 +26,12 @@ export interface CampaignStore {
   ): Promise<{ readonly total: number; readonly campaigns: readonly Campaign[] }>;
   /** The templates and numbers, by our ids, of a project's campaigns that have not ended; each pair once. */
   sendersOfOpen(projectId: string): Promise<readonly Pick<Campaign, 'templateId' | 'whatsappPhoneId'>[]>;
-  /** How many campaigns of a project have not started; the count ends at `max`. */
-  countEditable(projectId: string, max: number): Promise<number>;
+  /**
+   * How many campaigns of a project have not started, with those that failed to after `failedAfter`; the count ends at `max`.
+   */
+  countUnstarted(projectId: string, failedAfter: number, max: number): Promise<number>;
   /** How many recipients these campaigns have together. */
-  countEditableRecipients(projectId: string): Promise<number>;
+  countUnstartedRecipients(projectId: string, failedAfter: number): Promise<number>;
   /** The sums of every campaign, and those that its recipients and their ledger entries make. */
   audit(): Promise<
     readonly {

@@ -1,3 +1,4 @@
+import { millisecondsInDay } from 'date-fns/constants';
 import { type Money, ZERO } from '../shared/money.ts';
 
 /** Specification 3.1. */
@@ -18,10 +19,13 @@ export const CAMPAIGN_NAME_CHARACTERS_MIN = 3;
 export const CAMPAIGN_NAME_CHARACTERS_MAX = 80;
 
 /** Campaigns of one project that have not started; each takes its part of the database and costs nothing. */
-export const EDITABLE_CAMPAIGNS_MAX = 10_000;
+export const UNSTARTED_CAMPAIGNS_MAX = 10_000;
 
 /** And so many recipients of all these campaigns: each may have 4 kB of parameters. */
-export const EDITABLE_RECIPIENTS_MAX = 200_000;
+export const UNSTARTED_RECIPIENTS_MAX = 200_000;
+
+/** A scheduled campaign that could not start counts as one that has not started, for this long since its time. */
+export const FAILED_START_COUNTED_MS = millisecondsInDay;
 
 /** Sample campaigns are told from their parents by this. */
 const SAMPLE_SUFFIX = ' (sample)';

@@ -46,6 +46,7 @@ const NAMES = [
   '027-open-inbound-events',
   '028-messages-by-number',
   '029-parked-by-provider',
+  '030-failed-starts',
 ];
 
 describe('migrations on SQLite', () => {

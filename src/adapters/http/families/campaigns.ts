@@ -7,7 +7,7 @@ import type { PreflightCampaigns } from '../../../application/campaigns/prefligh
 import type { StartCampaigns } from '../../../application/campaigns/start-campaigns.ts';
 import { FairGate } from '../../../application/concurrency/fair-gate.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
-import { EDITABLE_RECIPIENTS_MAX } from '../../../domain/campaigns/campaign.ts';
+import { UNSTARTED_RECIPIENTS_MAX } from '../../../domain/campaigns/campaign.ts';
 import { pageCount } from '../../../domain/shared/page.ts';
 import {
   LARGE_BODIES_MAX,
@@ -341,7 +341,7 @@ export function campaignRoutes({
     path: `${ONE}/recipients`,
     operationId: 'attachRecipients',
     summary: 'Append recipients to a campaign that has not started',
-    description: `Appends all of them, or none when one is not acceptable. A phone number that is on the campaign already is skipped; spellings of one handset are one number. A campaign has at most ${RECIPIENTS_MAX} recipients, and all campaigns of a project that have not started about ${EDITABLE_RECIPIENTS_MAX.toLocaleString('en')}.`,
+    description: `Appends all of them, or none when one is not acceptable. A phone number that is on the campaign already is skipped; spellings of one handset are one number. A campaign has at most ${RECIPIENTS_MAX} recipients, and all campaigns of a project that have not started about ${UNSTARTED_RECIPIENTS_MAX.toLocaleString('en')}.`,
     admission,
     throughWorkGate,
     params,

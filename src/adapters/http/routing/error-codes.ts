@@ -1,7 +1,7 @@
 import { millisecondsInSecond } from 'date-fns/constants';
 import { UNTRIED_MESSAGES_MAX } from '../../../application/messages/untried-messages.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
-import { EDITABLE_CAMPAIGNS_MAX, EDITABLE_RECIPIENTS_MAX } from '../../../domain/campaigns/campaign.ts';
+import { UNSTARTED_CAMPAIGNS_MAX, UNSTARTED_RECIPIENTS_MAX } from '../../../domain/campaigns/campaign.ts';
 import { REPORTS_PER_DAY_MAX, UNMADE_REPORTS_MAX } from '../../../domain/reports/report.ts';
 import { JSON_DEPTH_MAX } from '../../../domain/shared/json-text.ts';
 import {
@@ -49,8 +49,8 @@ const MEANINGS = {
   'scheduled-for-past': 'a time that is not in the future',
   'recipients-already-attached': 'every number of the request is on the campaign',
   'too-many-recipients': `the campaign would have more than ${RECIPIENTS_PER_CAMPAIGN_MAX.toLocaleString('en')} recipients`,
-  'too-many-campaigns': `the project has ${EDITABLE_CAMPAIGNS_MAX.toLocaleString('en')} campaigns that have not started`,
-  'too-many-unstarted-recipients': `the campaigns of the project that have not started would have more than about ${EDITABLE_RECIPIENTS_MAX.toLocaleString('en')} recipients`,
+  'too-many-campaigns': `the project has ${UNSTARTED_CAMPAIGNS_MAX.toLocaleString('en')} campaigns that have not started`,
+  'too-many-unstarted-recipients': `the campaigns of the project that have not started would have more than about ${UNSTARTED_RECIPIENTS_MAX.toLocaleString('en')} recipients`,
   'unsupported-numbers':
     'numbers of countries without an entry in the price list, or test numbers of a live project',
   'recipient-parameters': 'the parameters of a recipient do not fit the template',

@@ -4,7 +4,7 @@ import { WORKING_KEYS_MAX } from '../../../domain/access/project-key.ts';
 import { BALANCE_IQD_MAX } from '../../../domain/billing/account.ts';
 import { SCHEDULED_VERSIONS_MAX } from '../../../domain/billing/price-version.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
-import { EDITABLE_CAMPAIGNS_MAX, EDITABLE_RECIPIENTS_MAX } from '../../../domain/campaigns/campaign.ts';
+import { UNSTARTED_CAMPAIGNS_MAX, UNSTARTED_RECIPIENTS_MAX } from '../../../domain/campaigns/campaign.ts';
 import { SENDER_IDS_PER_PROJECT_MAX } from '../../../domain/senders/managed-sender-id.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
@@ -146,12 +146,12 @@ export function rejectionError(rejection: Rejection): HttpError {
     case 'too-many-campaigns':
       return badRequest(
         rejection.kind,
-        `Campaigns that have not started cannot exceed ${EDITABLE_CAMPAIGNS_MAX} per project: start or delete some first`,
+        `Campaigns that have not started cannot exceed ${UNSTARTED_CAMPAIGNS_MAX} per project: start or delete some first`,
       );
     case 'too-many-unstarted-recipients':
       return badRequest(
         rejection.kind,
-        `Recipients of campaigns that have not started cannot exceed ${EDITABLE_RECIPIENTS_MAX} per project: start or delete some campaigns first`,
+        `Recipients of campaigns that have not started cannot exceed ${UNSTARTED_RECIPIENTS_MAX} per project: start or delete some campaigns first`,
       );
     case 'unsupported-numbers':
       return badRequest(rejection.kind, 'Some phone numbers are in countries that are not supported', {

@@ -29,6 +29,7 @@ import * as deadLetterOrder from './026-dead-letter-order.ts';
 import * as openInboundEvents from './027-open-inbound-events.ts';
 import * as messagesByNumber from './028-messages-by-number.ts';
 import * as parkedByProvider from './029-parked-by-provider.ts';
+import * as failedStarts from './030-failed-starts.ts';
 
 interface Migration {
   readonly name: string;
@@ -66,6 +67,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '027-open-inbound-events', up: openInboundEvents.up },
   { name: '028-messages-by-number', up: messagesByNumber.up },
   { name: '029-parked-by-provider', up: parkedByProvider.up },
+  { name: '030-failed-starts', up: failedStarts.up },
 ];
 
 /** The names of all migrations, in their order. */

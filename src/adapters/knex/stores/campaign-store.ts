@@ -54,6 +54,13 @@ const SAVE = {
 
 const LOCK = `SELECT ${CAMPAIGN_COLUMNS} FROM campaigns WHERE id = ANY(?) ORDER BY id FOR UPDATE`;
 
+/** Each part of the union has an index of its own. */
+const UNSTARTED = `
+  SELECT total_recipients FROM campaigns WHERE project_id = ? AND status IN ('draft', 'scheduled')
+  UNION ALL
+  SELECT total_recipients FROM campaigns
+  WHERE project_id = ? AND status = 'failed' AND started_at IS NULL AND completed_at > ?`;
+
 const LOCK_SCHEDULED = `
   SELECT ${CAMPAIGN_COLUMNS} FROM campaigns WHERE status = 'scheduled' ORDER BY id FOR UPDATE`;
 
@@ -169,20 +176,18 @@ export class SqlCampaignStore implements CampaignStore {
     }));
   }
 
-  async countEditable(projectId: string, max: number): Promise<number> {
+  async countUnstarted(projectId: string, failedAfter: number, max: number): Promise<number> {
     const [row] = await this.#session.query(
-      `SELECT COUNT(*) AS count FROM (
-         SELECT 1 FROM campaigns WHERE project_id = ? AND status IN ('draft', 'scheduled') LIMIT ?) AS editable`,
-      [projectId, max],
+      `SELECT COUNT(*) AS count FROM (${UNSTARTED} LIMIT ?) AS unstarted`,
+      [projectId, projectId, failedAfter, max],
     );
     return row?.count as number;
   }
 
-  async countEditableRecipients(projectId: string): Promise<number> {
+  async countUnstartedRecipients(projectId: string, failedAfter: number): Promise<number> {
     const [row] = await this.#session.query(
-      `SELECT CAST(COALESCE(SUM(total_recipients), 0) AS bigint) AS count
-       FROM campaigns WHERE project_id = ? AND status IN ('draft', 'scheduled')`,
-      [projectId],
+      `SELECT CAST(COALESCE(SUM(total_recipients), 0) AS bigint) AS count FROM (${UNSTARTED}) AS unstarted`,
+      [projectId, projectId, failedAfter],
     );
     return row?.count as number;
   }
