@@ -86,69 +86,86 @@ function start(message: Message, attemptNumber: number, now: number): ChainOutco
 function submitted(message: Message, attemptNumber: number, result: SubmitResult, now: number): ChainOutcome {
   const attempt = message.attempts[attemptNumber];
   if (attempt === undefined || attempt.state === 'skipped') return withoutEffects(message);
-  const isFirstResult = attempt.state === 'dispatching';
   switch (result.kind) {
-    case 'accepted': {
-      const state = isFirstResult || attempt.state === 'unknown' ? 'accepted' : attempt.state;
-      const withIds = replace(message, attemptNumber, {
-        ...attempt,
-        state,
-        providerMessageIds: idsOf(result) ?? attempt.providerMessageIds,
-      });
-      const outcome = revokeLate(markSent(withIds, attempt.channel, now), attemptNumber, result);
-      const isWaitedFor = state !== attempt.state && !message.isFinal && isCurrent(message, attemptNumber);
-      const window = receiptTimeoutMs(attempt.channel);
-      // The deadline of the attempt comes first as a rule, and schedules the end of the window then.
-      if (!isWaitedFor || window >= message.attemptTimeoutMs || !isLast(message, attemptNumber))
-        return outcome;
-      return {
-        ...outcome,
-        effects: [...outcome.effects, scheduleDeadline(attemptNumber, attempt.startedAt + window)],
-      };
-    }
-    case 'rejected': {
-      if (!isFirstResult) return withoutEffects(message);
-      if (isForLater(result) && now < busyRetriesEnd(message, attemptNumber)) {
-        const busy = {
-          ...attempt,
-          state: 'busy',
-          reason: providerText(result.reason),
-          endedAt: now,
-        } as const;
-        return {
-          message: replace(message, attemptNumber, busy),
-          effects: [
-            { kind: 'unschedule', attemptNumber },
-            { kind: 'schedule-start', attemptNumber, at: now + busyRetryMs(message) },
-          ],
-        };
-      }
-      const rejected = {
-        ...attempt,
-        state: 'rejected',
-        reason: providerText(result.reason),
-        endedAt: now,
-      } as const;
-      const afterwards = replace(message, attemptNumber, rejected);
-      if (!isCurrent(message, attemptNumber) || message.isFinal) return withoutEffects(afterwards);
-      const outcome = result.endsChain
-        ? fail({ ...afterwards, errorReason: rejected.reason }, rejected, attemptNumber, now)
-        : next(afterwards, rejected, attemptNumber, now);
-      if (result.cause !== 'sender' || message.campaignId === null) return outcome;
-      const stop: ChainEffect = { kind: 'stop-campaign', reason: rejected.reason };
-      return { ...outcome, effects: [...outcome.effects, stop] };
-    }
-    case 'unknown': {
-      const ids = attempt.providerMessageIds.length === 0 ? idsOf(result) : null;
-      if (!isFirstResult && ids === null) return withoutEffects(message);
-      const named = { ...attempt, providerMessageIds: ids ?? [] };
-      const known = { ...named, state: 'unknown', reason: providerText(result.reason) } as const;
-      const noted = replace(message, attemptNumber, isFirstResult ? known : named);
-      return revokeLate(withoutEffects(noted), attemptNumber, result);
-    }
+    case 'accepted':
+      return accepted(message, attemptNumber, attempt, result, now);
+    case 'rejected':
+      // What was decided already stands: only the first result of an attempt rejects it.
+      return attempt.state === 'dispatching'
+        ? rejected(message, attemptNumber, attempt, result, now)
+        : withoutEffects(message);
+    case 'unknown':
+      return unknown(message, attemptNumber, attempt, result);
     default:
       return result satisfies never;
   }
+}
+
+function accepted(
+  message: Message,
+  attemptNumber: number,
+  attempt: ChannelAttempt,
+  result: Extract<SubmitResult, { kind: 'accepted' }>,
+  now: number,
+): ChainOutcome {
+  const state = attempt.state === 'dispatching' || attempt.state === 'unknown' ? 'accepted' : attempt.state;
+  const withIds = replace(message, attemptNumber, {
+    ...attempt,
+    state,
+    providerMessageIds: idsOf(result) ?? attempt.providerMessageIds,
+  });
+  const outcome = revokeLate(markSent(withIds, attempt.channel, now), attemptNumber, result);
+  const isWaitedFor = state !== attempt.state && !message.isFinal && isCurrent(message, attemptNumber);
+  const window = receiptTimeoutMs(attempt.channel);
+  // The deadline of the attempt comes first as a rule, and schedules the end of the window then.
+  if (!isWaitedFor || window >= message.attemptTimeoutMs || !isLast(message, attemptNumber)) return outcome;
+  return {
+    ...outcome,
+    effects: [...outcome.effects, scheduleDeadline(attemptNumber, attempt.startedAt + window)],
+  };
+}
+
+function rejected(
+  message: Message,
+  attemptNumber: number,
+  attempt: ChannelAttempt,
+  result: Extract<SubmitResult, { kind: 'rejected' }>,
+  now: number,
+): ChainOutcome {
+  const ended = { ...attempt, reason: providerText(result.reason), endedAt: now };
+  if (isForLater(result) && now < busyRetriesEnd(message, attemptNumber)) {
+    return {
+      message: replace(message, attemptNumber, { ...ended, state: 'busy' }),
+      effects: [
+        { kind: 'unschedule', attemptNumber },
+        { kind: 'schedule-start', attemptNumber, at: now + busyRetryMs(message) },
+      ],
+    };
+  }
+  const afterwards = replace(message, attemptNumber, { ...ended, state: 'rejected' });
+  if (!isCurrent(message, attemptNumber) || message.isFinal) return withoutEffects(afterwards);
+  const outcome = result.endsChain
+    ? fail({ ...afterwards, errorReason: ended.reason }, ended, attemptNumber, now)
+    : next(afterwards, ended, attemptNumber, now);
+  if (result.cause !== 'sender' || message.campaignId === null) return outcome;
+  const stop: ChainEffect = { kind: 'stop-campaign', reason: ended.reason };
+  return { ...outcome, effects: [...outcome.effects, stop] };
+}
+
+/** Later results of an attempt only add the ids that were not known. */
+function unknown(
+  message: Message,
+  attemptNumber: number,
+  attempt: ChannelAttempt,
+  result: Extract<SubmitResult, { kind: 'unknown' }>,
+): ChainOutcome {
+  const isFirstResult = attempt.state === 'dispatching';
+  const ids = attempt.providerMessageIds.length === 0 ? idsOf(result) : null;
+  if (!isFirstResult && ids === null) return withoutEffects(message);
+  const named = { ...attempt, providerMessageIds: ids ?? [] };
+  const known = { ...named, state: 'unknown', reason: providerText(result.reason) } as const;
+  const noted = replace(message, attemptNumber, isFirstResult ? known : named);
+  return revokeLate(withoutEffects(noted), attemptNumber, result);
 }
 
 function receiptArrived(
