@@ -7,6 +7,7 @@ import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { WrongSecretKey } from '../application/access/check-secret-key.ts';
 import { DatabaseNewer } from '../application/errors/database-newer.ts';
 import { StorageUnavailable, StorageUnwritable } from '../application/errors/storage-unavailable.ts';
+import type { Logger } from '../application/ports/logger.ts';
 import type { Seed } from '../application/seed/apply-seed.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
@@ -56,7 +57,7 @@ try {
 function operatorMistake(error: unknown): string {
   if (error instanceof StorageUnwritable) return `DATABASE_URL: the database stores nothing: ${error.reason}`;
   if (error instanceof StorageUnavailable)
-    return `DATABASE_URL: the database cannot be reached: ${error.message}`;
+    return `DATABASE_URL: the database cannot be opened: ${error.message}`;
   if (error instanceof DatabaseNewer) return `DATABASE_URL: ${error.message}`;
   if (error instanceof SeedError) return `SEED_FILE: ${error.message}`;
   if (error instanceof ConfigError) return error.message;
@@ -94,7 +95,7 @@ async function run(config: Config): Promise<void> {
   const isSeeded = await startOrEnd(service, config);
   const port = await listen(service, config);
   // A reader of this line may stop the process at once.
-  stopOnSignal(service);
+  stopOnSignal(service, logger);
   const url = `http://${isIPv6(config.host) ? `[${config.host}]` : config.host}:${port}`;
   if (config.role === 'worker') {
     logger.info('worker_started', { url, database: config.database.kind, queue: config.queue.kind });
@@ -141,7 +142,7 @@ async function listen(service: Service, { port, host }: Config): Promise<number>
   }
 }
 
-function stopOnSignal(service: Service): void {
+function stopOnSignal(service: Service, logger: Logger): void {
   let stoppingSince: number | null = null;
   const stop = (signal: NodeJS.Signals) => {
     if (stoppingSince !== null) {
@@ -151,10 +152,12 @@ function stopOnSignal(service: Service): void {
       return;
     }
     stoppingSince = performance.now();
+    logger.info('service_stopping', { signal });
     // A program that has ended by then could not tell that the signal is the same.
     setTimeout(() => {}, SAME_SIGNAL_MS);
     service
       .stop()
+      .then(() => logger.info('service_stopped'))
       .catch((error: unknown) => {
         console.error(error);
         process.exitCode = 1;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, describe, expect, it, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
@@ -386,7 +387,7 @@ describe('the program itself', () => {
     });
     expect({ code, stdout }).toEqual({ code: 69, stdout: '' });
     expect(stderr).toMatch(
-      /^Barid cannot start:\nDATABASE_URL: the database cannot be reached: .*ECONNREFUSED.*\n$/,
+      /^Barid cannot start:\nDATABASE_URL: the database cannot be opened: .*ECONNREFUSED.*\n$/,
     );
   });
 
@@ -411,6 +412,18 @@ describe('the program itself', () => {
     );
     const empty = { DATABASE_URL: `sqlite:${join(folder, 'empty.db')}`, SEED_FILE: 'none' };
     expect(await start(empty)).toMatch(/^Barid listens on [^\n]*\n.*docs\/admin-first-message\.md[^\n]*\n$/);
+  });
+
+  it('logs the signal that stops it, and last that it has stopped', async () => {
+    const child = startProgram([MAIN_PROGRAM], environmentWith({ PORT: '0' }));
+    await once(child.stdout, 'data');
+    child.kill('SIGINT');
+    const lines = (await text(child.stdout)).trim().split('\n');
+    const events = lines.map((line) => JSON.parse(line) as { event: string; signal?: string });
+    expect(events.map(({ event, signal }) => [event, signal])).toEqual([
+      ['service_stopping', 'SIGINT'],
+      ['service_stopped', undefined],
+    ]);
   });
 
   it('treats a signal that comes several times at once as one', async () => {

@@ -36,6 +36,8 @@ export type LogEvent =
   | 'request_served'
   | 'retention_applied'
   | 'retention_failed'
+  | 'service_stopped'
+  | 'service_stopping'
   | 'smpp_bind_ended'
   | 'smpp_bind_opened'
   | 'smpp_message_ignored'
