@@ -11,7 +11,7 @@ import { HeldBytes } from '../routing/held-bytes.ts';
 import { type HttpError, invalid, RequestRejected, usualEnvelope } from '../routing/http-error.ts';
 import { text } from '../routing/http-reply.ts';
 import { ANY_TYPE, NOT_FOUND, unauthorized } from '../routing/known-errors.ts';
-import { type Gate, type Input, type RouteFamily, route } from '../routing/route.ts';
+import { type Gate, type Input, type ParamsOf, type RouteFamily, route } from '../routing/route.ts';
 
 const TAG: Tag = {
   name: 'Callbacks',
@@ -56,18 +56,19 @@ export function callbackRoutes({
     return await work();
   };
 
-  const handle = (method: 'GET' | 'POST') => async (input: Input<null, object, unknown>) => {
-    const { request, bytes } = input;
-    const url = request.url ?? '';
-    const start = url.indexOf('?');
-    const outcome = await receiveCallbacks.execute(input.params.provider ?? '', {
-      method,
-      query: new URLSearchParams(start === -1 ? '' : url.slice(start + 1)),
-      headers: request.headers,
-      body: bytes,
-    });
-    return text(contentOf(outcome));
-  };
+  const handle =
+    (method: 'GET' | 'POST') => async (input: Input<null, ParamsOf<typeof params>, object, unknown>) => {
+      const { request, bytes } = input;
+      const url = request.url ?? '';
+      const start = url.indexOf('?');
+      const outcome = await receiveCallbacks.execute(input.params.provider, {
+        method,
+        query: new URLSearchParams(start === -1 ? '' : url.slice(start + 1)),
+        headers: request.headers,
+        body: bytes,
+      });
+      return text(contentOf(outcome));
+    };
 
   const receive = route({
     method: 'post',

@@ -22,7 +22,7 @@ import { ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
 import { byProject } from '../routing/project-gates.ts';
 import { rejectionError } from '../routing/rejection-errors.ts';
-import { type PathParams, type RouteFamily, route } from '../routing/route.ts';
+import { type ParamsOf, type RouteFamily, route } from '../routing/route.ts';
 import {
   presentCampaign,
   presentPayload,
@@ -383,7 +383,7 @@ function replyWith(campaign: Parameters<typeof presentCampaign>[0], replayed = f
 }
 
 /** The id in the path. Throws a 400 when it has the wrong form. */
-function campaignIdOf({ _id = '' }: PathParams): string {
+function campaignIdOf({ _id }: ParamsOf<typeof params>): string {
   const given = idField('_id').safeParse(_id);
   if (!given.success) throw invalid('The campaign id must be 24 hex characters');
   return given.data.toLowerCase();

@@ -98,7 +98,7 @@ export function messageRoutes(
       },
     },
     async handle({ caller, params }) {
-      return ok(presentMessage(await trackMessage.execute(caller, params.smsId ?? '')));
+      return ok(presentMessage(await trackMessage.execute(caller, params.smsId)));
     },
   });
 

@@ -174,7 +174,7 @@ export function reportRoutes(
       };
       try {
         begin(downloads, network);
-        const report = await browseReports.ofFile(params.fileId ?? '');
+        const report = await browseReports.ofFile(params.fileId);
         begin(downloadsOfProjects, report.projectId);
         const content = await browseReports.download(report);
         const stream = content instanceof Readable ? content : Readable.from(content);

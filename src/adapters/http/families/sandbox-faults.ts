@@ -12,23 +12,26 @@ import type { SendBody } from './send-body.ts';
 /** Resolves after so many milliseconds. */
 export type Wait = (ms: number) => Promise<void>;
 
-type SendHandler<Query, Reply> = (input: Input<Project, Query, SendBody>) => Promise<Reply>;
+type SendHandler<Params, Query, Reply> = (input: Input<Project, Params, Query, SendBody>) => Promise<Reply>;
 
 /**
  * Adds to a send what test numbers do to its HTTP reply: a 500, a late reply or a cut connection. The message of
  * the last two is accepted before; the replay of a request with an Idempotency-Key is not disturbed. The 500 is no fault
  * of the service: a rejection costs the log no stack.
  */
-export function withSandboxFaults<Query, Reply extends HttpReply>(
-  send: SendHandler<Query, Reply>,
+export function withSandboxFaults<Params, Query, Reply extends HttpReply>(
+  send: SendHandler<Params, Query, Reply>,
   wait: Wait,
-): SendHandler<Query, Reply> {
+): SendHandler<Params, Query, Reply> {
   return (input) => {
     const outcome = requestOutcomeOf(input.caller, input.body.phoneNumber as PhoneNumber);
     return outcome === null ? send(input) : disturb(input, outcome);
   };
 
-  async function disturb(input: Input<Project, Query, SendBody>, outcome: RequestOutcome): Promise<Reply> {
+  async function disturb(
+    input: Input<Project, Params, Query, SendBody>,
+    outcome: RequestOutcome,
+  ): Promise<Reply> {
     if (outcome.kind === 'internal-error') throw new RequestRejected(INTERNAL_ERROR);
     const reply = await send(input);
     if (isReplay(reply)) return reply;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
+import { invariant } from '../../../domain/shared/invariant.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Admission } from './admission.ts';
 import type {
@@ -40,7 +41,6 @@ interface Documentation {
   readonly summary: string;
   /** What a caller has to know beyond the summary; CommonMark. */
   readonly description: string;
-  readonly params?: z.ZodObject;
   readonly requestHeaders?: readonly DocumentedHeader[];
   /** The reply of status 202, for what is accepted and not done yet. */
   readonly accepted?: DocumentedJson;
@@ -52,11 +52,14 @@ interface Documentation {
   readonly bypassesLoadShedding?: boolean;
 }
 
+/** The parameters of a path that declares these. */
+export type ParamsOf<Params extends z.ZodObject> = { readonly [Name in keyof z.output<Params>]: string };
+
 /** What a handler gets: who calls, and what they sent, checked and typed. */
-export interface Input<Caller, Query, Body> {
+export interface Input<Caller, Params, Query, Body> {
   readonly caller: Caller;
   /** As they stand in the path, decoded and unchecked: an id of the wrong form is simply unknown. */
-  readonly params: PathParams;
+  readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   /** The JSON body before validation, unknown fields included. */
@@ -85,13 +88,20 @@ export type Gate<Caller> = <Result>(
   params: PathParams,
 ) => Promise<Result>;
 
-interface Declaration<Caller, Ok extends DocumentedReply, Query extends z.ZodObject, Body extends z.ZodType>
-  extends Documentation {
+interface Declaration<
+  Caller,
+  Ok extends DocumentedReply,
+  Params extends z.ZodObject,
+  Query extends z.ZodObject,
+  Body extends z.ZodType,
+> extends Documentation {
   readonly admission: Admission<Caller>;
   /** Before the body is read: for all that follows the admission. */
   readonly throughGate?: Gate<Caller>;
   /** Behind the body, which a caller may send as slowly as they like without keeping others from the work. */
   readonly throughWorkGate?: Gate<Caller>;
+  /** What documents the parameters of the path, by their names there. */
+  readonly params?: Params;
   readonly query?: Query;
   /** The schema of a JSON body. */
   readonly body?: Body;
@@ -103,12 +113,15 @@ interface Declaration<Caller, Ok extends DocumentedReply, Query extends z.ZodObj
   /** Of all objects and lists of a JSON body together; `JSON_MEMBERS_MAX` by default. */
   readonly bodyMembersMax?: number;
   readonly ok: Ok;
-  readonly handle: (input: Input<Caller, z.output<Query>, z.output<Body>>) => Promise<ReplyTo<Ok>>;
+  readonly handle: (
+    input: Input<Caller, ParamsOf<Params>, z.output<Query>, z.output<Body>>,
+  ) => Promise<ReplyTo<Ok>>;
 }
 
 /** A declared route: what is served, what is documented, and what replies are checked against. */
 export interface Route extends Documentation {
   readonly admission: Admission<unknown>;
+  readonly params: z.ZodObject | null;
   readonly query: z.ZodObject | null;
   readonly body: z.ZodType | null;
   readonly rawBody: RawBody | null;
@@ -157,7 +170,7 @@ const NO_BYTES = Buffer.alloc(0);
  *            rejections: { 404: { description: 'The project has no such campaign' } },
  *            handle: async ({ caller, params }) => {
  *              // What rejects the request comes first: the status is sent with the first byte of the stream.
- *              const campaign = await campaigns.find(caller, params.id ?? '');
+ *              const campaign = await campaigns.find(caller, params.id);
  *              return eventStream((signal) => campaigns.progress(campaign, signal));
  *            },
  *          });
@@ -181,10 +194,12 @@ const NO_BYTES = Buffer.alloc(0);
 export function route<
   Caller,
   Ok extends DocumentedReply,
+  Params extends z.ZodObject = z.ZodObject<Record<never, never>>,
   Query extends z.ZodObject = z.ZodObject,
   Body extends z.ZodType = z.ZodType,
->(declaration: Declaration<Caller, Ok, Query, Body>): Route {
+>(declaration: Declaration<Caller, Ok, Params, Query, Body>): Route {
   const {
+    params: documentedParams,
     query,
     body,
     rawBody,
@@ -196,7 +211,12 @@ export function route<
     handle,
     ...documentation
   } = declaration;
-  const { admission } = documentation;
+  const { admission, method, path } = documentation;
+  const documented = Object.keys(documentedParams?.shape ?? {});
+  invariant(
+    namesIn(path).join() === documented.join(),
+    `${method} ${path} documents each parameter of its path`,
+  );
   const mediaType = body === undefined ? rawBody?.mediaType : JSON_TYPE;
 
   const receive = (request: IncomingMessage, response: ServerResponse, place: Place): Promise<Buffer> => {
@@ -225,7 +245,7 @@ export function route<
     if (unknown.length > 0) rejectIfStrict(request, unknown);
     const reply = await handle({
       caller,
-      params,
+      params: params as ParamsOf<Params>,
       query: (query === undefined ? {} : checked(query, queryValues(request, query))) as z.output<Query>,
       body: fields,
       json,
@@ -239,6 +259,7 @@ export function route<
 
   return {
     ...documentation,
+    params: documentedParams ?? null,
     query: query ?? null,
     body: body ?? null,
     rawBody: rawBody ?? null,
@@ -261,6 +282,11 @@ export function route<
       return throughGate === undefined ? await all() : await behind(throughGate, admitted, all);
     },
   };
+}
+
+/** The names of the parameters in a path, in their order. */
+function namesIn(path: string): readonly string[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
 }
 
 /** A request that was admitted. */

@@ -17,7 +17,7 @@ import { usualEnvelope } from '../../routing/http-error.ts';
 import { file, ok } from '../../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../../routing/idempotency.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type Input, type RouteFamily, route } from '../../routing/route.ts';
+import { type Input, type ParamsOf, type RouteFamily, route } from '../../routing/route.ts';
 import { correctionBody, creditSchema, statementPage, topUpBody } from './credit-schemas.ts';
 import { actorOf, invalidBody, NO_PROJECT, presentMoney } from './fields.ts';
 import { pageQuery, projectParams } from './shared-schemas.ts';
@@ -121,7 +121,7 @@ export function adminCreditRoutes(
     ok: { description: 'The money after it', schema: creditSchema },
     rejections: { 404: NO_PROJECT },
     handle: async ({ params, request }) =>
-      presentResult(await manageCredit.resetThreshold(actorOf(request), params.project ?? '')),
+      presentResult(await manageCredit.resetThreshold(actorOf(request), params.project)),
   });
 
   const statement = route({
@@ -139,7 +139,7 @@ export function adminCreditRoutes(
     async handle({ params, query: { limit, cursor } }) {
       const at = placeOf(cursor, place);
       const before = at === null ? null : toPlace(at);
-      const { projectId, rows, next } = await readStatement.page(params.project ?? '', before, limit);
+      const { projectId, rows, next } = await readStatement.page(params.project, before, limit);
       // The balance of a cursor is that of its project.
       if (at !== null && at[0] !== projectId) throw invalidCursor();
       return ok({
@@ -160,7 +160,7 @@ export function adminCreditRoutes(
     ok: { description: 'The csv file', kind: 'file', mediaType: CSV_TYPE },
     rejections: { 404: NO_PROJECT },
     async handle({ params }) {
-      const project = params.project ?? '';
+      const project = params.project;
       // What rejects the request comes before the first byte.
       const first = await readStatement.page(project, null, ADMIN_LIMIT_MAX);
       async function* rows() {
@@ -181,11 +181,16 @@ export function adminCreditRoutes(
 
 function changeOf(
   routeName: string,
-  { params, body, json, request }: Input<null, unknown, z.output<typeof topUpBody>>,
+  {
+    params,
+    body,
+    json,
+    request,
+  }: Input<null, ParamsOf<typeof projectParams>, unknown, z.output<typeof topUpBody>>,
 ) {
   return {
     actor: actorOf(request),
-    project: params.project ?? '',
+    project: params.project,
     amount: iqd(body.amount),
     reason: body.reason ?? null,
     idempotency: idempotencyOf(routeName, request, json),

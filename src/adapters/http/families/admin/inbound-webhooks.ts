@@ -67,9 +67,7 @@ export function adminInboundWebhookRoutes(
     },
     async handle({ params, body: { whatsappPhoneId, url }, request }) {
       const actor = actorOf(request);
-      return ok(
-        withSecret(await manageInboundWebhooks.create(actor, params.project ?? '', whatsappPhoneId, url)),
-      );
+      return ok(withSecret(await manageInboundWebhooks.create(actor, params.project, whatsappPhoneId, url)));
     },
   });
 
@@ -86,7 +84,7 @@ export function adminInboundWebhookRoutes(
     rejections: { 404: NO_PROJECT },
     async handle({ params, query: { limit, cursor } }) {
       const after = placeOf(cursor, place)?.[0] ?? null;
-      const { rows, next } = await manageInboundWebhooks.list(params.project ?? '', after, limit);
+      const { rows, next } = await manageInboundWebhooks.list(params.project, after, limit);
       return ok({ inboundWebhooks: rows.map(present), next: nextCursor(next, (id) => [id]) });
     },
   });
@@ -102,7 +100,7 @@ export function adminInboundWebhookRoutes(
     body: changeWebhookBody,
     ok: { description: 'The changed webhook', schema: webhookSchema },
     rejections: { 400: BAD_URL, 404: NO_WEBHOOK },
-    async handle({ params: { project = '', phoneNumber = '' }, body: { url }, request }) {
+    async handle({ params: { project, phoneNumber }, body: { url }, request }) {
       return ok(present(await manageInboundWebhooks.redirect(actorOf(request), project, phoneNumber, url)));
     },
   });
@@ -117,7 +115,7 @@ export function adminInboundWebhookRoutes(
     params: webhookParams,
     ok: { description: 'The webhook that was removed', schema: webhookSchema },
     rejections: { 404: NO_WEBHOOK },
-    async handle({ params: { project = '', phoneNumber = '' }, request }) {
+    async handle({ params: { project, phoneNumber }, request }) {
       return ok(present(await manageInboundWebhooks.remove(actorOf(request), project, phoneNumber)));
     },
   });
@@ -148,7 +146,7 @@ export function adminInboundWebhookRoutes(
         error: rejectionError({ kind: 'secret-in-rotation' }),
       },
     },
-    async handle({ params: { project = '', phoneNumber = '' }, body, request }) {
+    async handle({ params: { project, phoneNumber }, body, request }) {
       const { overlapMinutes = SECRET_OVERLAP_MINUTES_DEFAULT } = body;
       const overlapMs = overlapMinutes * millisecondsInMinute;
       const actor = actorOf(request);

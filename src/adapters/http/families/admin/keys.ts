@@ -42,7 +42,7 @@ export function adminKeyRoutes(
       },
     },
     async handle({ params, request }) {
-      const made = await manageKeys.create(actorOf(request), params.project ?? '');
+      const made = await manageKeys.create(actorOf(request), params.project);
       return ok({ ...presentKey(made), apiKey: made.apiKey });
     },
   });
@@ -61,7 +61,7 @@ export function adminKeyRoutes(
     async handle({ params, query: { limit, cursor } }) {
       const before = placeOf(cursor, place);
       const { rows, next } = await manageKeys.list(
-        params.project ?? '',
+        params.project,
         before === null ? null : { createdAt: before[0], digest: before[1] },
         limit,
       );
@@ -83,7 +83,7 @@ export function adminKeyRoutes(
     ok: { description: 'The revoked key', schema: keySchema },
     rejections: { 404: NO_KEY },
     handle: async ({ params, request }) =>
-      ok(presentKey(await manageKeys.revoke(actorOf(request), params.project ?? '', params.key ?? ''))),
+      ok(presentKey(await manageKeys.revoke(actorOf(request), params.project, params.key))),
   });
 
   const rotate = route({
@@ -107,8 +107,8 @@ export function adminKeyRoutes(
     async handle({ params, body: { overlapMinutes = KEY_OVERLAP_MINUTES_DEFAULT }, request }) {
       const { made, replaced } = await manageKeys.rotate(
         actorOf(request),
-        params.project ?? '',
-        params.key ?? '',
+        params.project,
+        params.key,
         overlapMinutes * millisecondsInMinute,
       );
       return ok({ key: { ...presentKey(made), apiKey: made.apiKey }, replaced: presentKey(replaced) });

@@ -39,7 +39,7 @@ export function adminListenRoutes(
     },
     async handle({ params, query: { limit, cursor } }) {
       const after = placeOf(cursor, place)?.[0] ?? null;
-      const { events, next } = await listenToWebhooks.page(params.project ?? '', after, limit);
+      const { events, next } = await listenToWebhooks.page(params.project, after, limit);
       return ok({
         events: events.map(({ event: { id, kind, createdAt }, request: { url, headers, body } }) => ({
           id,

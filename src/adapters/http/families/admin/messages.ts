@@ -77,7 +77,7 @@ export function adminMessageRoutes(
     rejections: {
       404: { description: 'There is no such message', error: rejectionError({ kind: 'message-not-found' }) },
     },
-    handle: async ({ params }) => ok(presentTrace(await traceMessage.execute(params.message ?? ''))),
+    handle: async ({ params }) => ok(presentTrace(await traceMessage.execute(params.message))),
   });
 
   const tag = { name: 'Messages', description: 'Messages of every project.' };

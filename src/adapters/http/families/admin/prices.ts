@@ -167,7 +167,7 @@ export function adminPriceRoutes(
     ok: { description: 'The list with one page of its rows', schema: adminPriceList },
     rejections: { 404: NO_VERSION },
     async handle({ params, query }) {
-      const { versionId, ...place } = placeIn(query, params.version ?? '');
+      const { versionId, ...place } = placeIn(query, params.version);
       return ok(presentPage(await managePrices.find(versionId ?? '', place), place));
     },
   });
@@ -189,7 +189,7 @@ export function adminPriceRoutes(
       },
     },
     handle: async ({ params, request }) =>
-      ok(presentVersion(await managePrices.withdraw(actorOf(request), params.version ?? ''))),
+      ok(presentVersion(await managePrices.withdraw(actorOf(request), params.version))),
   });
 
   const tag = { name: 'Prices', description: 'The price list, its imports and its history.' };

@@ -84,7 +84,7 @@ export function adminProjectRoutes(
     params: projectParams,
     ok: { description: 'The project', schema: projectSchema },
     rejections: { 404: NO_PROJECT },
-    handle: async ({ params }) => ok(presentProject(await manageProjects.find(params.project ?? ''))),
+    handle: async ({ params }) => ok(presentProject(await manageProjects.find(params.project))),
   });
 
   const change = route({
@@ -100,7 +100,7 @@ export function adminProjectRoutes(
     rejections: { 400: invalidBody('language must be one of ar, ckb, en'), 404: NO_PROJECT },
     async handle({ params, body, request }) {
       const { name, spendingThreshold } = body;
-      const changed = await manageProjects.change(actorOf(request), params.project ?? '', {
+      const changed = await manageProjects.change(actorOf(request), params.project, {
         ...(name !== undefined && { name }),
         ...(spendingThreshold !== undefined && { spendingThreshold: thresholdOf(spendingThreshold) }),
         settings: settingsOf(body),
@@ -120,7 +120,7 @@ export function adminProjectRoutes(
     ok: { description: 'The archived project', schema: projectSchema },
     rejections: { 404: NO_PROJECT },
     handle: async ({ params, request }) =>
-      ok(presentProject(await manageProjects.archive(actorOf(request), params.project ?? ''))),
+      ok(presentProject(await manageProjects.archive(actorOf(request), params.project))),
   });
 
   const tag = { name: 'Projects', description: 'Projects and their settings.' };

@@ -8,7 +8,7 @@ import type { DocumentedError } from '../../routing/documented.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type Input, type RouteFamily, route } from '../../routing/route.ts';
+import { type Input, type ParamsOf, type RouteFamily, route } from '../../routing/route.ts';
 import { actorOf, invalidBody, NO_PROJECT } from './fields.ts';
 import {
   type managedSenderId,
@@ -60,7 +60,7 @@ export function adminSenderRoutes(
     },
     async handle({ params, body: { senderId, pricePerSms }, request: from }) {
       const given = { senderId, pricePerSms: fromIqd(pricePerSms) };
-      return ok(presentSender(await manageSenderIds.request(actorOf(from), params.project ?? '', given)));
+      return ok(presentSender(await manageSenderIds.request(actorOf(from), params.project, given)));
     },
   });
 
@@ -75,7 +75,7 @@ export function adminSenderRoutes(
     query: senderIdQuery,
     ok: { description: 'One page of sender IDs', schema: senderIdPage },
     rejections: { 404: NO_PROJECT },
-    handle: ({ params, query }) => page(params.project ?? '', query),
+    handle: ({ params, query }) => page(params.project, query),
   });
 
   const ofAll = route({
@@ -138,8 +138,11 @@ export function adminSenderRoutes(
 }
 
 /** Who asks, and for which sender ID. */
-function namedIn({ params, request }: Pick<Input<null, unknown, unknown>, 'params' | 'request'>) {
-  return [actorOf(request), params.project ?? '', params.sender ?? ''] as const;
+function namedIn({
+  params,
+  request,
+}: Pick<Input<null, ParamsOf<typeof senderParams>, unknown, unknown>, 'params' | 'request'>) {
+  return [actorOf(request), params.project, params.sender] as const;
 }
 
 function presentSender(sender: ManagedSenderId): z.input<typeof managedSenderId> {

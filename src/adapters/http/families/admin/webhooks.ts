@@ -90,7 +90,7 @@ export function adminWebhookRoutes(
     ok: { description: 'The event', schema: loggedEventSchema },
     rejections: { 404: NO_EVENT },
     async handle({ params }) {
-      const { event, attempts } = await readWebhookLog.event(params.event ?? '');
+      const { event, attempts } = await readWebhookLog.event(params.event);
       return ok({ ...presentEvent(event), attemptLog: attempts.map(presentAttempt) });
     },
   });
@@ -114,7 +114,7 @@ export function adminWebhookRoutes(
       },
     },
     handle: async ({ params, request }) =>
-      ok(presentEvent(await manageWebhooks.resendEvent(actorOf(request), params.event ?? ''))),
+      ok(presentEvent(await manageWebhooks.resendEvent(actorOf(request), params.event))),
   });
 
   const resendFailed = route({

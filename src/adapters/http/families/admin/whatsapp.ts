@@ -34,7 +34,7 @@ export function adminWhatsappRoutes(
     ok: { description: 'The tree', schema: whatsappTreeSchema },
     rejections: { 404: NO_PROJECT },
     async handle({ params }) {
-      return ok(presentTree(await manageWhatsapp.read(params.project ?? '')));
+      return ok(presentTree(await manageWhatsapp.read(params.project)));
     },
   });
 
@@ -57,9 +57,7 @@ export function adminWhatsappRoutes(
       409: { description: 'The tree lacks resources that are in use', error: IN_USE, schema: inUseBody },
     },
     async handle({ params, body: { businesses }, request }) {
-      return ok(
-        presentTree(await manageWhatsapp.replace(actorOf(request), params.project ?? '', businesses)),
-      );
+      return ok(presentTree(await manageWhatsapp.replace(actorOf(request), params.project, businesses)));
     },
   });
 
