@@ -263,23 +263,6 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect([await behind('', 1), await behind('', 3), await behind('a', 2)]).toEqual(['a', 'c', 'c']);
       expect([await behind('', 4), await behind('a', 3), await behind('c', 1)]).toEqual([null, null, null]);
     });
-
-    it('the store of webhook events sweeps old events that are not open, up to the limit', async () => {
-      const done = (id: string, createdAt: number) => event(id, { state: 'delivered', createdAt });
-      await insert(done('a', NOW), done('b', NOW + 1), done('c', NOW + 5), event('open'));
-      const sweep = (limit: number) => run((s) => s.webhookEvents.sweep(NOW + 5, limit));
-      expect([await sweep(1), await sweep(5), await sweep(5)]).toEqual([1, 1, 0]);
-      const left = await run((s) => s.webhookEvents.lock(['a', 'b', 'c', 'open']));
-      expect(left.map(({ id }) => id)).toEqual(['c', 'open']);
-    });
-
-    it('the store of webhook events sweeps the attempts of the events that it removes, and no others', async () => {
-      const key = anSmsId();
-      await insert(event('a', { state: 'delivered', orderingKey: key }), event('b', { orderingKey: key }));
-      await run((s) => s.webhookAttempts.insert([attempt('a', 1, key), attempt('b', 1, key)]));
-      expect(await run((s) => s.webhookEvents.sweep(NOW + 1, 5))).toBe(1);
-      expect(await read((s) => s.webhookAttempts.ofOrderingKeys([key], 9))).toEqual([[attempt('b', 1, key)]]);
-    });
   });
 
   describe('delivery attempts', () => {

@@ -57,8 +57,6 @@ export interface WebhookEventStore {
   ): Promise<readonly WebhookEvent[]>;
   /** The id of the event that comes `count` events behind `after`, of all projects; null when there are fewer. */
   idBehind(after: string, count: number): Promise<string | null>;
-  /** Removes up to `limit` events made before `before` that are not open, with their attempts, and says how many. */
-  sweep(before: number, limit: number): Promise<number>;
 }
 
 /** The circuit breakers of destinations, by `destinationKey`. */

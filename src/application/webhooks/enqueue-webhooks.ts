@@ -1,12 +1,10 @@
 import type { Message } from '../../domain/messages/message.ts';
 import { deliveryEvent, type StatusChange, wantsStatusChange } from '../../domain/webhooks/delivery-event.ts';
-import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
 import { enqueueInOrder, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { deliverWebhooksJob } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
-import { SWEPT_PER_ADDED } from '../swept-per-added.ts';
 
 export interface MessageStatusChange {
   readonly message: Message;
@@ -47,7 +45,6 @@ export class EnqueueWebhooks {
   ): Promise<void> {
     const now = this.#ports.clock.now();
     const { added, superseded } = enqueueInOrder(earlier, events, now);
-    await stores.webhookEvents.sweep(now - WEBHOOK_LOG_LIFETIME_MS, added.length * SWEPT_PER_ADDED);
     await stores.webhookEvents.insert(added);
     await stores.webhookEvents.save(superseded);
     const jobs = added

@@ -178,20 +178,4 @@ describe('inbound messages', () => {
       displayPhoneNumber: '',
     });
   });
-
-  it('inbound events are removed once their log has expired, two for each new event', async () => {
-    const old = ['wamid.1', 'wamid.2', 'wamid.3'].map((messageId) => arrival({ messageId }));
-    await accept.execute(old);
-    await world.database
-      .knex('webhook_events')
-      .update({ state: 'delivered', is_open: 0, next_attempt_at: null });
-    world.clock.at = NOW + 16 * DAY_MS;
-    await accept.execute([arrival({ messageId: 'wamid.4' })]);
-    expect(await world.database.knex('webhook_events').select('id')).toHaveLength(2);
-    const ended = { state: 'delivered', is_open: 0, next_attempt_at: null };
-    await world.database.knex('webhook_events').where({ created_at: world.clock.at }).update(ended);
-    await accept.execute(['wamid.5', 'wamid.6'].map((messageId) => arrival({ messageId })));
-    // The event that ended a moment ago stays: its log has not expired.
-    expect(await world.database.knex('webhook_events').select('id')).toHaveLength(3);
-  });
 });

@@ -179,22 +179,6 @@ export class SqlWebhookEventStore implements WebhookEventStore {
     return (row?.id ?? null) as string | null;
   }
 
-  async sweep(before: number, limit: number): Promise<number> {
-    const rows = await this.#session.query(
-      `SELECT id, ordering_key FROM webhook_events WHERE created_at < ? AND is_open = 0
-       ORDER BY created_at LIMIT ? FOR UPDATE SKIP LOCKED`,
-      [before, limit],
-    );
-    if (rows.length === 0) return 0;
-    const ids = rows.map((row) => row.id as string);
-    const orderingKeys = rows.map((row) => row.ordering_key as string);
-    await this.#session.execute(
-      'DELETE FROM webhook_attempts WHERE ordering_key = ANY(?) AND event_id = ANY(?)',
-      [orderingKeys, ids],
-    );
-    return this.#session.execute('DELETE FROM webhook_events WHERE id = ANY(?)', [ids]);
-  }
-
   async #select(sql: string, values: readonly string[]): Promise<readonly WebhookEvent[]> {
     if (values.length === 0) return [];
     const rows = await this.#session.query(sql, [values]);

@@ -22,7 +22,7 @@ test.each([
   ['another name', '/things/:id', { _id: z.string() }],
   ['none of its two', '/things/:id/parts/:part', {}],
   ['one on a path without any', '/things', { id: z.string() }],
-])('a route that documents other parameters than those of its path is refused: %s', (_name, path, shape) => {
+])('a route that documents other parameters than those of its path is rejected: %s', (_name, path, shape) => {
   expect(() => declared(path, z.object(shape))).toThrow(`get ${path} documents each parameter of its path`);
 });
 
