@@ -17,6 +17,7 @@ import { RelayJobs } from '../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../application/jobs/run-jobs.ts';
 import { SurveyWork } from '../application/jobs/survey-work.ts';
 import { WorkerHeartbeat } from '../application/jobs/worker-heartbeat.ts';
+import { ApplyMessageEvents } from '../application/messages/apply-message-events.ts';
 import { ReceiveCallbacks } from '../application/messages/receive-callbacks.ts';
 import { RecordProviderEvents } from '../application/messages/record-provider-events.ts';
 import { SendMessages } from '../application/messages/send-messages.ts';
@@ -115,6 +116,7 @@ export const resolveRoots = (container: Container) =>
     relayJobs: RelayJobs,
     requestReports: RequestReports,
     restorePoint: RestorePoint,
+    applyMessageEvents: ApplyMessageEvents,
     runJobs: RunJobs,
     runRetention: RunRetention,
     runWhatsappSync: RunWhatsappSync,

@@ -130,6 +130,7 @@ export class Service {
       // A program that moves the clock by hand has all its replies before it stops.
       lingerMs: this.#parts.watchesClock ? LAST_REQUESTS_MS : 0,
     });
+    roots.applyMessageEvents.stop();
     await this.#loop.stop();
     await roots.jobQueue.close();
     roots.deliverWebhooks.stop();

@@ -51,6 +51,7 @@ export const ports = {
   webhookTransport: port<WebhookTransport>('WebhookTransport'),
   wakeSignal: port<WakeSignal>('WakeSignal'),
   recordBatchWindow: port<Delay>('RecordBatchWindow'),
+  resultRetryDelay: port<Delay>('ResultRetryDelay'),
   fetchInterval: port<Delay>('FetchInterval'),
   reportFiles: port<ReportFiles>('ReportFiles'),
   csvDecoder: port<CsvDecoder>('CsvDecoder'),

@@ -58,6 +58,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
         background: new BackgroundWork({ logger }),
       }),
       wakeSignal: { wake() {} },
+      resultRetryDelay: (over) => void setImmediate(over),
       clock,
       logger,
     });

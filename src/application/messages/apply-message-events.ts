@@ -1,8 +1,11 @@
 import { BATCH_ITEMS_MAX, Batcher, type BatchRun } from '../concurrency/batcher.ts';
 import { IdleGate } from '../concurrency/idle-gate.ts';
+import { StorageLocked } from '../errors/storage-locked.ts';
+import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import { groupBy } from '../group-by.ts';
 import { MinuteLog } from '../minute-log.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { SubmissionReceipt } from '../ports/provider-events.ts';
 import type { Stores } from '../ports/stores.ts';
@@ -20,9 +23,14 @@ interface ApplyPorts {
   readonly advanceMessages: AdvanceMessages;
   readonly revokeAttempts: RevokeAttempts;
   readonly wakeSignal: WakeSignal;
+  /** Between two tries to store a submit result. */
+  readonly resultRetryDelay: Delay;
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+/** The database is away, or a row is locked: nothing is wrong with what was to be stored. */
+type StorageFailure = StorageUnavailable | StorageLocked;
 
 type Item =
   | { readonly kind: 'submitted'; readonly attempt: SubmittedAttempt }
@@ -43,6 +51,9 @@ export class ApplyMessageEvents {
   readonly #uncommitted = new IdleGate();
   /** The items that are counted. */
   readonly #counted = new Set<Item>();
+  /** Counts submit results that an outage of the database held up, each until its next try has ended. */
+  readonly #heldUp = new IdleGate();
+  #isStopping = false;
 
   constructor(ports: ApplyPorts) {
     this.#ports = ports;
@@ -54,24 +65,32 @@ export class ApplyMessageEvents {
     });
   }
 
-  /** Resolves when the submit result is committed, together with the receipts that came before it. */
+  /**
+   * Resolves when the submit result is committed, together with the receipts that came before it. While the database is away or
+   * locked it is tried again and again: the provider has the message, and its ids are nowhere else. Rejects when it failed by
+   * itself, and after `stop`.
+   */
   async submitted(attempt: SubmittedAttempt): Promise<void> {
-    const item: Item = { kind: 'submitted', attempt };
-    this.#uncommitted.begin();
-    this.#counted.add(item);
-    try {
-      await this.#batcher.submit(item);
-    } finally {
-      this.#endCount([item]);
+    let failure = await this.#store(attempt);
+    while (failure !== null) {
+      if (this.#isStopping) throw failure;
+      failure = await this.#storeLater(attempt, failure);
     }
   }
 
+  /** From here on what cannot be stored is not tried again. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
   /**
-   * Resolves when no more submit results wait for their commit than fit into one batch; a failed commit ends the wait too.
-   * Those of isolated projects do not count.
+   * Resolves when no more submit results wait for their commit than fit into one batch, and those that an outage held up are
+   * committed: a deadline must not come before the result of its attempt. A commit that fails ends the wait too. Those of
+   * isolated projects do not count.
    */
-  keptUp(): Promise<void> {
-    return this.#uncommitted.atMost(BATCH_ITEMS_MAX);
+  async keptUp(): Promise<void> {
+    await this.#heldUp.idle();
+    await this.#uncommitted.atMost(BATCH_ITEMS_MAX);
   }
 
   /** Whether a lock keeps the submit results of the project from being committed. */
@@ -82,6 +101,34 @@ export class ApplyMessageEvents {
   /** Resolves when the receipts are committed: to their messages, or parked until their submit result is. */
   received(receipts: readonly SubmissionReceipt[]): Promise<void> {
     return this.#batcher.submitAll(receipts.map((receipt) => ({ kind: 'received', receipt })));
+  }
+
+  /** Resolves with why the result could not be stored now, or with null. Rejects when it failed by itself. */
+  async #store(attempt: SubmittedAttempt): Promise<StorageFailure | null> {
+    const item: Item = { kind: 'submitted', attempt };
+    this.#uncommitted.begin();
+    this.#counted.add(item);
+    try {
+      await this.#batcher.submit(item);
+      return null;
+    } catch (error) {
+      if (error instanceof StorageUnavailable || error instanceof StorageLocked) return error;
+      throw error;
+    } finally {
+      this.#endCount([item]);
+    }
+  }
+
+  async #storeLater(attempt: SubmittedAttempt, failure: StorageFailure): Promise<StorageFailure | null> {
+    // A lock is one project's: no job of another waits for it.
+    const isOutage = failure instanceof StorageUnavailable;
+    if (isOutage) this.#heldUp.begin();
+    try {
+      await new Promise<void>((resolve) => this.#ports.resultRetryDelay(resolve));
+      return await this.#store(attempt);
+    } finally {
+      if (isOutage) this.#heldUp.end();
+    }
   }
 
   async #record(items: readonly Item[], { lockWait }: BatchRun): Promise<readonly null[]> {

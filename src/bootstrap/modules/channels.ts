@@ -1,5 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { type SimulatedMessage, Simulator } from '../../adapters/simulator/simulator.ts';
+import { timedDelay } from '../../adapters/timer/timed-delay.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { UndiciProviderHttp } from '../../adapters/undici/undici-provider-http.ts';
 import { GuardedProvider } from '../../application/messages/guarded-provider.ts';
@@ -21,6 +22,9 @@ import type { Hmac } from '../../domain/webhooks/signer.ts';
 import type { ProvidersConfig } from '../channels-file.ts';
 import type { LiveProvider, ProviderTools } from '../providers/provider-kind.ts';
 import { adapters, ports } from '../tokens.ts';
+
+/** So long after a submit result could not be stored it is tried again. */
+const RESULT_RETRY_MS = 500;
 
 export interface ChannelsOptions {
   readonly onSubmission?: (message: SimulatedMessage) => void;
@@ -73,6 +77,7 @@ export const channels = (
       [ports.unitOfWork, ports.clock],
     );
     bind(ports.submitTimeout).toConstantValue(timedTimeout(SUBMIT_TIMEOUT_MS));
+    bind(ports.resultRetryDelay).toConstantValue(timedDelay(RESULT_RETRY_MS));
     bind(ports.providerEvents).toResolvedValue((simulator: Simulator) => simulator, [adapters.simulator]);
   });
 

@@ -83,7 +83,15 @@ import { wire } from '../wire.ts';
 
 const { clock, idSource, logger, keyHasher, requestHasher, unitOfWork, jobQueue } = ports;
 const { channelProviders, providerCallbacks, wakeSignal } = ports;
-const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval, submitTimeout } = ports;
+const {
+  webhookTransport,
+  secretBox,
+  hmac,
+  recordBatchWindow,
+  fetchInterval,
+  submitTimeout,
+  resultRetryDelay,
+} = ports;
 const { keyUseInterval } = ports;
 const { heartbeatInterval, workerId, campaignLimits, whatsappPlatforms } = ports;
 const {
@@ -145,6 +153,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     advanceMessages: AdvanceMessages,
     revokeAttempts: RevokeAttempts,
     wakeSignal,
+    resultRetryDelay,
     clock,
     logger,
   });

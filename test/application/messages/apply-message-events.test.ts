@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
+import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import type {
   AdvanceMessages,
   MessageBatch,
@@ -65,6 +66,7 @@ function world({ known, dropped }: { readonly known: number; readonly dropped: n
       start: (revocations: readonly PendingRevocation[]) => revoked.push(...revocations),
     } as unknown as RevokeAttempts,
     wakeSignal: { wake() {} },
+    resultRetryDelay: (over) => void setImmediate(over),
     clock: { now: () => NOW },
     logger,
   });
@@ -131,6 +133,7 @@ it('receipts of a project that meets a lock are committed once it is released, a
     } as unknown as AdvanceMessages,
     revokeAttempts: { start() {} } as unknown as RevokeAttempts,
     wakeSignal: { wake() {} },
+    resultRetryDelay: (over) => void setImmediate(over),
     clock: { now: () => NOW },
     logger: new RecordingLogger(),
   });
@@ -142,4 +145,103 @@ it('receipts of a project that meets a lock are committed once it is released, a
   unlock.open();
   await one;
   expect(committed).toHaveLength(3);
+});
+
+/** What `unitOfWork.run` does, one function after the other, and then nothing. */
+function storing(...outcomes: readonly (() => Promise<void> | void)[]) {
+  const left = [...outcomes];
+  const retries: (() => void)[] = [];
+  const applyMessageEvents = new ApplyMessageEvents({
+    unitOfWork: {
+      run: async () => {
+        await left.shift()?.();
+        return { early: [], revocations: [] };
+      },
+      read: async () => [''],
+    } as unknown as UnitOfWork,
+    correlateReceipts: {} as unknown as CorrelateReceipts,
+    advanceMessages: {} as unknown as AdvanceMessages,
+    revokeAttempts: { start() {} } as unknown as RevokeAttempts,
+    wakeSignal: { wake() {} },
+    resultRetryDelay: (over) => retries.push(over),
+    clock: { now: () => NOW },
+    logger: new RecordingLogger(),
+  });
+  return {
+    applyMessageEvents,
+    left,
+    retries,
+    submitted: () =>
+      applyMessageEvents.submitted({
+        smsId: 'sms-1',
+        attemptNumber: 0,
+        channel: 'sms',
+        result: { kind: 'accepted', providerMessageIds: ['a:1'] },
+      }),
+  };
+}
+
+const away = () => {
+  throw new StorageUnavailable(new Error('connection lost'));
+};
+const locked = () => {
+  throw new StorageLocked(new Error('lock timeout'));
+};
+const rounds = () => new Promise((resolve) => setTimeout(resolve));
+
+it('a submit result is tried again until the database takes it', async () => {
+  // Each try has one repeat of its own.
+  const { left, retries, submitted } = storing(away, away, away, away, () => {});
+  const stored = submitted();
+  for (let tries = 1; tries <= 2; tries += 1) {
+    await vi.waitUntil(() => retries.length > 0);
+    retries.shift()?.();
+  }
+  await stored;
+  expect([left, retries]).toEqual([[], []]);
+});
+
+it('a submit result that fails by itself is not tried again', async () => {
+  const { retries, submitted } = storing(
+    ...[1, 2].map(() => () => {
+      throw new Error('poison');
+    }),
+  );
+  await expect(submitted()).rejects.toThrow('poison');
+  expect(retries).toEqual([]);
+});
+
+it('a submit result that the database does not take is tried once more when the service stops', async () => {
+  const { applyMessageEvents, left, retries, submitted } = storing(away, away, away, away, () => {});
+  const stored = expect(submitted()).rejects.toThrow('connection lost');
+  await vi.waitUntil(() => retries.length > 0);
+  applyMessageEvents.stop();
+  retries.shift()?.();
+  await stored;
+  expect([left.length, retries]).toEqual([1, []]);
+});
+
+it('jobs wait for a submit result that an outage held up, until its next try has ended', async () => {
+  const commit = new Gate();
+  const { applyMessageEvents, retries, submitted } = storing(away, away, () => commit.opened);
+  const stored = submitted();
+  await vi.waitUntil(() => retries.length > 0);
+  let isKeptUp = false;
+  const keptUp = applyMessageEvents.keptUp().then(() => {
+    isKeptUp = true;
+  });
+  retries.shift()?.();
+  await rounds();
+  expect(isKeptUp).toBe(false);
+  commit.open();
+  await Promise.all([stored, keptUp]);
+});
+
+it('jobs do not wait for a submit result that a lock holds up', async () => {
+  const { applyMessageEvents, retries, submitted } = storing(locked, locked, () => {});
+  const stored = submitted();
+  await vi.waitUntil(() => retries.length > 0);
+  await applyMessageEvents.keptUp();
+  retries.shift()?.();
+  await stored;
 });

@@ -280,6 +280,7 @@ describe('the way of a message', () => {
       revokeAttempts: world.container.get(RevokeAttempts),
       logger: world.logger,
       wakeSignal: { wake() {} },
+      resultRetryDelay: (over) => void setImmediate(over),
       clock: world.clock,
     });
     const receipts = ['id-1', 'id-2', 'id-3'].map((providerMessageId) => ({

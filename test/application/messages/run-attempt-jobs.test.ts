@@ -60,6 +60,7 @@ function world(revocations: readonly PendingRevocation[] = []) {
     advanceMessages,
     revokeAttempts,
     wakeSignal: { wake() {} },
+    resultRetryDelay: (over) => void setImmediate(over),
     clock: { now: () => NOW },
     logger,
   });
@@ -216,6 +217,7 @@ function lockedWorld() {
     advanceMessages,
     revokeAttempts,
     wakeSignal: { wake() {} },
+    resultRetryDelay: (over) => void setImmediate(over),
     clock: { now: () => NOW },
     logger,
   });
