@@ -154,15 +154,16 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(await spent()).toEqual({ held: 0, spent: iqd(80) });
   });
 
-  it('an early receipt stays parked when the transaction of its submit result is lost', async () => {
+  it('an early receipt stays parked while transactions of its submit result are lost, which is tried again', async () => {
     const { unitOfWork, submitted, received } = aProcess();
     await dispatching(1);
     await received(receipt('one'));
-    unitOfWork.losses = ['before-commit', 'before-commit'];
-    await expect(submitted(accepted(1, 'one'))).rejects.toThrow('lost before the commit');
-    expect(await statusOf(1)).toBe('pending');
+    unitOfWork.losses = ['before-commit', 'before-commit', 'before-commit', 'after-commit', 'after-commit'];
     await submitted(accepted(1, 'one'));
     expect(await statusOf(1)).toBe('delivered');
+    // Each try has one repeat: the sixth transaction is the repeat of the third try.
+    expect([unitOfWork.losses, unitOfWork.transactions]).toEqual([[], 6 + 2]);
+    expect(await spent()).toEqual({ held: 0, spent: iqd(80) });
   });
 
   it('a receipt that comes at the moment of its submit result is not lost, from whichever process', async () => {

@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openssl } from './openssl.ts';
@@ -11,7 +12,7 @@ export interface KeyPair {
 /** A certificate authority for one test file, and what it signed. Needs the openssl command line. */
 export interface CertificateAuthority {
   readonly ca: string;
-  /** A certificate for a host name, valid from now for some days; a negative number has it expired already. */
+  /** A certificate for a host name or an IP address, valid from now for some days; a negative number has it expired already. */
   issue(hostname: string, days: number, kind?: 'ec' | 'rsa'): KeyPair;
   /** A certificate for a host name that only vouches for itself. */
   selfSigned(hostname: string): KeyPair;
@@ -37,7 +38,7 @@ export function withCertificateAuthority<T>(use: (authority: CertificateAuthorit
     return use({
       ca: read('ca.pem'),
       issue: (hostname, days, kind = 'ec') => {
-        writeFileSync(path('names'), `subjectAltName=DNS:${hostname}\n`);
+        writeFileSync(path('names'), `subjectAltName=${isIP(hostname) === 0 ? 'DNS' : 'IP'}:${hostname}\n`);
         const request = ['-subj', `/CN=${hostname}`, '-keyout', path('leaf.key'), '-out', path('leaf.csr')];
         openssl(['req', ...NEW_KEYS[kind], ...request]);
         const signer = ['-CA', path('ca.pem'), '-CAkey', path('ca.key'), '-set_serial', '1'];

@@ -135,7 +135,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     registerPath(app, exactPaths, path, samePath, { writer, shedder, limits });
   }
   const withOtherExpectation = new WeakSet<IncomingMessage>();
-  const { serve, openResponses, noteUnsent } = pipeliningLimit(server, limits, {
+  const { serve, openResponses, hasTooManyLines, noteUnsent } = pipeliningLimit(server, limits, {
     table: connections,
     backlog,
     newConnections,
@@ -153,7 +153,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     withOtherExpectation.add(request);
     serve(request, response);
   });
-  replyToProtocolErrors(server, { requestIds, observeReply, openResponses });
+  replyToProtocolErrors(server, { requestIds, observeReply, openResponses, hasTooManyLines });
 
   return {
     server,

@@ -92,6 +92,9 @@ export const TEXT_BODY_CHARACTERS_MAX = 5 * 1024;
 /** A body that many replies share is sent in pieces of this size: no connection holds more of it than one. */
 export const SHARED_BODY_PIECE_BYTES = 64 * 1024;
 
+/** What each name and each value in the headers of a request holds beside its characters. */
+export const HEADER_TEXT_BYTES = 50;
+
 /** What a request of which the reply is unread holds beside its headers: its objects. */
 export const UNREAD_REQUEST_BYTES = 4 * 1024;
 
@@ -133,6 +136,8 @@ export interface ServerLimits {
   readonly connectionsCheckingIntervalMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly headerBytesMax: number;
+  /** Lines of the headers of a request: each takes the memory and the time of several objects, however short it is. */
+  readonly headerLinesMax: number;
   /** When there are as many, the one that has been idle longest is closed for a new one. */
   readonly connectionsMax: number;
   /** Requests of one connection that are served at a time; more wait, and nothing more is read. */
@@ -164,6 +169,7 @@ export const SERVER_LIMITS: ServerLimits = {
   /** Longer than the idle time of common balancers, which must be the first to close. */
   keepAliveTimeoutMs: 65_000,
   headerBytesMax: 16 * 1024,
+  headerLinesMax: 100,
   connectionsMax: 10_000,
   connectionRequestsMax: 16,
   connectionOpenRequestsMax: 64,

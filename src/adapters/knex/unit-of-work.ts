@@ -93,6 +93,8 @@ export class SqlUnitOfWork implements UnitOfWork {
       try {
         const result = await work(storesOn(session, this.#database.dialect));
         return { result, untilDurable: this.#database.dialect.untilDurable('eventual') };
+      } catch (error) {
+        throw this.#database.dialect.isLockTimeout(error) ? new StorageLocked(error) : error;
       } finally {
         session.end();
       }

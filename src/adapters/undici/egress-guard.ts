@@ -71,6 +71,8 @@ export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
   const secure = (socket: Duplex, hostname: string, servername: string | undefined): TLSSocket =>
     connectTls({
       socket,
+      // Whose certificate it has to be where there is no server name: without it that of localhost would do.
+      host: hostname,
       servername: isIP(hostname) === 0 ? (servername ?? hostname) : '',
       secureContext,
       rejectUnauthorized: true,

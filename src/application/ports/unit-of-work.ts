@@ -27,7 +27,7 @@ export interface UnitOfWork {
   run<T>(work: (stores: Stores) => Promise<T>, durability?: Durability, lockWait?: LockWait): Promise<T>;
   /**
    * Runs `work` without a transaction, for reads that need none. Waits until units of full durability that it may have read are
-   * durable, and rejects after a failed sync.
+   * durable, and rejects after a failed sync; with `StorageLocked` when a lock was not released in time.
    */
   read<T>(work: (stores: Stores) => Promise<T>): Promise<T>;
   /**

@@ -26,6 +26,7 @@ export const certificates = hasOpenssl
       expired: authority.issue(HOST, -1),
       otherName: authority.issue('other.example.com', 2),
       selfSigned: authority.selfSigned(HOST),
+      ofAddress: authority.issue('127.0.0.1', 2),
       local: authority.issue('localhost', 2),
       localExpired: authority.issue('localhost', -1),
       localSelfSigned: authority.selfSigned('localhost'),

@@ -237,6 +237,21 @@ describe.skipIf(!hasOpenssl)(`the receiver zoo (skipped when ${OPENSSL_MISSING})
     expect(receiver.requests).toEqual([]);
   });
 
+  const ofAddress: readonly [string, TlsOptions, object][] = [
+    ['of that address gets', { ...certificates?.ofAddress }, responded(200)],
+    ['of localhost does not get', { ...certificates?.local }, failed('tls')],
+    ['of a host name does not get', {}, failed('tls')],
+  ];
+  it.each(ofAddress)(
+    'a receiver at an IP address with a certificate %s the request',
+    async (_, options, expected) => {
+      const receiver = await receive(writing(OK), options);
+      const url = `https://127.0.0.1:${receiver.port}/hook`;
+      const result = await transportTo(receiver.port).send({ ...requestTo(receiver.port), url });
+      expect(result).toMatchObject(expected);
+    },
+  );
+
   it.each(['TLSv1', 'TLSv1.1'] as const)(
     'a receiver that speaks %s at most gets no request',
     async (version) => {

@@ -78,7 +78,7 @@ const MEANINGS = {
   'rate-limited': 'too many sends to one phone number, or from one address',
   'too-many-untried': `about ${UNTRIED_MESSAGES_MAX.toLocaleString('en')} accepted messages of the project have not been tried yet`,
   'too-many-reports': `${UNMADE_REPORTS_MAX} reports of the project are still to be made, or ${REPORTS_PER_DAY_MAX} were requested in 24 hours`,
-  'headers-too-large': `the headers have more than ${SERVER_LIMITS.headerBytesMax / BYTES_PER_KB} kB`,
+  'headers-too-large': `the headers have more than ${SERVER_LIMITS.headerBytesMax / BYTES_PER_KB} kB or ${SERVER_LIMITS.headerLinesMax} lines`,
   'internal-error': 'a fault of the service; the log has the `X-Request-Id`',
   'resources-failed': 'the same, of 4.8',
   'no-prices': 'the service has no price list yet; the operator has to import one',

@@ -18,7 +18,5 @@ export function fastExpress(options: ServerOptions): { app: Express; server: Ser
   Object.assign(app, { request: LeanRequest.prototype, response: LeanResponse.prototype });
 
   const server = createServer({ ...options, IncomingMessage: LeanRequest, ServerResponse: LeanResponse });
-  // Node would leave out the lines behind the first thousand, and its parser obey them all the same.
-  server.maxHeadersCount = 0;
   return { app, server };
 }

@@ -21,8 +21,8 @@ interface Parser {
 
 /** Returned to the parser: it parses nothing more of the connection, and reports the error below. */
 const STOP = -1;
-/** The code of the client error by which a connection with too many requests is known. */
-export const TOO_MANY_REQUESTS = 'HPE_CB_HEADERS_COMPLETE';
+/** The code of the client error by which a connection whose parser was stopped is known. */
+export const PARSER_STOPPED = 'HPE_CB_HEADERS_COMPLETE';
 
 type Reading = Pick<FairReading, 'mayGoOn' | 'drop'>;
 
@@ -30,7 +30,7 @@ export type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
 type Limits = Pick<
   ServerLimits,
-  'connectionRequestsMax' | 'connectionOpenRequestsMax' | 'connectionUnreadBytesMax'
+  'connectionRequestsMax' | 'connectionOpenRequestsMax' | 'connectionUnreadBytesMax' | 'headerLinesMax'
 >;
 
 /** What the connections of a server share. */
@@ -50,6 +50,8 @@ export interface PipeliningLimit {
   readonly serve: Serve;
   /** The responses of a connection that have not gone out yet, in the order of their requests: a list that changes. */
   readonly openResponses: (socket: Duplex) => readonly ServerResponse[];
+  /** Why the parser of the connection was stopped: by the lines of one head; else by too many requests. */
+  readonly hasTooManyLines: (socket: Duplex) => boolean;
   /** Wants to be told of a whole reply of which something has not gone out at once. */
   readonly noteUnsent: (response: ServerResponse) => void;
 }
@@ -60,10 +62,14 @@ export interface PipeliningLimit {
  * connections want, and for a client that does not read. Nothing more is read from the connection while too many are open. Node
  * hands over every request of a chunk at once, and thousands fit into one, so the parser is stopped at
  * `connectionOpenRequestsMax`, and behind the first request of a connection when pipelined ones have taken long in this round:
- * all connections may have sent some at once.
+ * all connections may have sent some at once. A request with more header lines than `headerLinesMax` is none: the parser is
+ * stopped there too.
  */
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();
+  const withTooManyLines = new WeakSet<Duplex>();
+  // Node keeps no more lines than these, and its parser obeys all: one more than are allowed tells that there are too many.
+  server.maxHeadersCount = limits.headerLinesMax + 1;
   const { backlog } = parts;
   const rounds = new FairRounds(() => backlog.roundMs(WAITING_REQUESTS_MS_MAX));
   const parsing = new RoundTime(
@@ -73,7 +79,11 @@ export function pipeliningLimit(server: Server, limits: Limits, parts: Connectio
   const track = (socket: Socket): Connection => {
     const connection = new Connection(socket, limits, parts, rounds, parsing);
     connections.set(socket, connection);
-    stopParser(socket, connection);
+    stopParser(socket, (request) => {
+      if (request.rawHeaders.length <= 2 * limits.headerLinesMax) return connection.mayHaveMore();
+      withTooManyLines.add(socket);
+      return false;
+    });
     return connection;
   };
   server.on('connection', track);
@@ -84,17 +94,17 @@ export function pipeliningLimit(server: Server, limits: Limits, parts: Connectio
       (connections.get(socket) ?? track(socket)).take(request, response);
     },
     openResponses: (socket) => connections.get(socket)?.open ?? [],
+    hasTooManyLines: (socket) => withTooManyLines.has(socket),
     noteUnsent: (response) => connections.get(response.req.socket)?.unread.noteReply(response),
   };
 }
 
-/** Hands over no more requests than the connection may have. A parser without the function hands over all. */
-function stopParser(socket: Socket, connection: Connection): void {
+/** Hands over no request that is not allowed, and none behind it. A parser without the function hands over all. */
+function stopParser(socket: Socket, isAllowed: (request: IncomingMessage) => boolean): void {
   const { parser } = socket as Socket & { readonly parser?: Parser };
   if (parser === undefined) return;
   const { onIncoming } = parser;
-  parser.onIncoming = (request, keepAlive) =>
-    connection.mayHaveMore() ? onIncoming(request, keepAlive) : STOP;
+  parser.onIncoming = (request, keepAlive) => (isAllowed(request) ? onIncoming(request, keepAlive) : STOP);
 }
 
 class Connection implements Waiting {

@@ -10,7 +10,7 @@ import {
   REQUEST_TIMEOUT,
 } from '../routing/known-errors.ts';
 import { headerRecord, type ObservedReply } from './observed-reply.ts';
-import { TOO_MANY_REQUESTS } from './pipelining-limit.ts';
+import { PARSER_STOPPED } from './pipelining-limit.ts';
 import { headersOf, JSON_HEADERS } from './write-reply.ts';
 
 interface Surroundings {
@@ -18,6 +18,8 @@ interface Surroundings {
   readonly observeReply: ((seen: ObservedReply) => void) | undefined;
   /** The responses of a connection that have not gone out yet. */
   readonly openResponses: (socket: Duplex) => readonly ServerResponse[];
+  /** Whether a head of the connection had more lines than one may have. */
+  readonly hasTooManyLines: (socket: Duplex) => boolean;
 }
 
 interface ClientError extends NodeJS.ErrnoException {
@@ -38,7 +40,8 @@ export function replyToProtocolErrors(server: Server, surroundings: Surroundings
       return;
     }
     const method = beginsWithHead(error) ? 'HEAD' : '';
-    endInOrder(socket, method, errorFor(error.code), surroundings);
+    const isHeadTooLong = surroundings.hasTooManyLines(socket);
+    endInOrder(socket, method, isHeadTooLong ? HEADERS_TOO_LARGE : errorFor(error.code), surroundings);
   });
   server.on('connect', (_request: IncomingMessage, socket) => {
     // Node no longer listens to the connection: an error that nobody hears ends the process.
@@ -50,7 +53,7 @@ export function replyToProtocolErrors(server: Server, surroundings: Surroundings
 
 function errorFor(code: string | undefined): HttpError {
   if (code === 'HPE_HEADER_OVERFLOW') return HEADERS_TOO_LARGE;
-  if (code === TOO_MANY_REQUESTS) return OVERLOADED;
+  if (code === PARSER_STOPPED) return OVERLOADED;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return REQUEST_TIMEOUT;
   return MALFORMED_REQUEST;
 }

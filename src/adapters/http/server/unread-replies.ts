@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { UNREAD_REQUEST_BYTES } from '../limits.ts';
+import { HEADER_TEXT_BYTES, UNREAD_REQUEST_BYTES } from '../limits.ts';
 import type { HeldBytes } from '../routing/held-bytes.ts';
 
 /** What the connections of a server share. */
@@ -97,6 +97,6 @@ function bytesOfAll(responses: readonly ServerResponse[]): number {
 /** About what a request holds. */
 function bytesOf({ rawHeaders }: IncomingMessage): number {
   let bytes = UNREAD_REQUEST_BYTES;
-  for (const text of rawHeaders) bytes += text.length;
+  for (const text of rawHeaders) bytes += HEADER_TEXT_BYTES + text.length;
   return bytes;
 }

@@ -7,7 +7,7 @@ import type { BatchQuery, Parameter, Value } from '../driver/connection.ts';
 export function inSqlite(sql: string): string {
   return sql
     .replaceAll('= ANY(?)', 'IN (SELECT value FROM json_each(?))')
-    .replace(/\bFOR (UPDATE( SKIP LOCKED)?|SHARE)/g, '')
+    .replace(/\bFOR (NO KEY )?(UPDATE( SKIP LOCKED)?|SHARE)/g, '')
     .replace(/\bLIMIT \?/g, 'LIMIT ? + 0');
 }
 

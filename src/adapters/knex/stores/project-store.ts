@@ -118,8 +118,9 @@ export class SqlProjectStore implements ProjectStore {
   }
 
   async lock(ids: readonly string[]): Promise<readonly ManagedProject[]> {
+    // No id changes: what refers to a project, such as a new campaign, need not wait, and behind its account must not.
     const rows = await this.#session.query(
-      `SELECT ${COLUMNS} FROM projects WHERE id = ANY(?) ORDER BY id FOR UPDATE`,
+      `SELECT ${COLUMNS} FROM projects WHERE id = ANY(?) ORDER BY id FOR NO KEY UPDATE`,
       [ids],
     );
     return rows.map(managedFrom);

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/adapters/http/limits.ts';
 import { ConnectionTable } from '../../../../src/adapters/http/server/connection-table.ts';
 import type { Waiting } from '../../../../src/adapters/http/server/pausing-rounds.ts';
-import { pipeliningLimit, TOO_MANY_REQUESTS } from '../../../../src/adapters/http/server/pipelining-limit.ts';
+import { PARSER_STOPPED, pipeliningLimit } from '../../../../src/adapters/http/server/pipelining-limit.ts';
 import { unreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
 import { MinuteLog } from '../../../../src/application/minute-log.ts';
 import { RecordingLogger } from '../../../support/recording-logger.ts';
@@ -175,7 +175,7 @@ describe('the pipelining limit', () => {
     for (const { reply } of served) reply();
     await rounds();
     expect(responses).toHaveLength(OPEN_MAX);
-    expect(clientErrors).toEqual([TOO_MANY_REQUESTS]);
+    expect(clientErrors).toEqual([PARSER_STOPPED]);
     expect(socket.bytesRead).toBe(bytesRead);
   });
 
@@ -189,7 +189,7 @@ describe('the pipelining limit', () => {
     });
     connection.write(gets(1, 3).join(''));
     while (clientErrors.length === 0) await eventLoopRound();
-    expect([clientErrors, responses.length]).toEqual([[TOO_MANY_REQUESTS], 2]);
+    expect([clientErrors, responses.length]).toEqual([[PARSER_STOPPED], 2]);
     await connectAnew();
     connection.write(gets(4, 4).join(''));
     await untilServed(3);
