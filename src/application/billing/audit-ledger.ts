@@ -36,9 +36,12 @@ export class AuditLedger {
     this.#ports = ports;
   }
 
-  /** One consistent reading of the database. */
+  /**
+   * Every account is read with its entries at one instant, and so is every campaign with its recipients. Nobody who writes waits
+   * for it: that takes as long as the ledger is large.
+   */
   async execute(): Promise<LedgerAudit> {
-    return this.#ports.unitOfWork.run(async ({ ledger, campaigns, jobs, deadLetters }) => {
+    return this.#ports.unitOfWork.read(async ({ ledger, campaigns, jobs, deadLetters }) => {
       const rows = await ledger.audit();
       const sums = await campaigns.audit();
       return {
