@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
+import type { Harness } from '../../src/bootstrap/harness.ts';
 import type { SeedFile } from '../../src/bootstrap/seed-file.ts';
+import type { Environment } from '../../src/domain/access/project.ts';
 import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
 import {
   ask,
   BODY,
+  campaignSeed,
   dataOf,
   NUMBER_ID,
   numbersFrom,
@@ -14,8 +17,9 @@ import {
   startWithCampaigns,
 } from '../support/campaigns.ts';
 import { startService } from '../support/running-service.ts';
-import { seedWith } from '../support/seeds.ts';
+import { LIVE_KEY, seedWith } from '../support/seeds.ts';
 
+const OTHER_LIVE_KEY = 'sk_live_1123456789abcdef0123456789abcdef01234567';
 const SECOND_NUMBER_ID = '664def456abc789012345679';
 /** In IQD. */
 const MUCH_CREDIT = 1_000_000;
@@ -94,14 +98,43 @@ it('the messages of a number start at 80 a second, those of several campaigns on
   expect(await read(harness, second)).toMatchObject({ status: 'completed', sentCount: 20 });
 });
 
-it('projects that have the same number share its slots', async () => {
-  const harness = await startWithCampaigns(MUCH_CREDIT);
-  await started(harness, numbersFrom(0, 80));
-  const request = { method: 'POST', apiKey: OTHER_KEY };
+/** A live project, and another one with the same resources and this key. */
+function twoProjects(otherKey: string): Promise<Harness> {
+  const [demo] = newPortfolio().projects;
+  const seed = campaignSeed(MUCH_CREDIT, { ...demo, environment: 'live', apiKeys: [LIVE_KEY] });
+  const [live, other] = seed.projects;
+  if (live === undefined || other === undefined) throw new Error('The seed has two projects');
+  const environment: Environment = otherKey === OTHER_KEY ? 'dev' : 'live';
+  const projects = [live, { ...other, environment, apiKeys: [otherKey] }];
+  return startService({ seed: { ...seed, projects }, providers: { whatsapp: 'simulator' } });
+}
+
+/** As `started`, with the key of another project. */
+async function startedBy(harness: Harness, apiKey: string, numbers: readonly string[]): Promise<void> {
+  const request = { method: 'POST', apiKey };
   const { _id } = dataOf(await ask(harness, '', { ...request, body: BODY }));
-  const recipients = numbersFrom(200, 8).map((number) => recipient(number));
+  const recipients = numbers.map((number) => recipient(number));
   await ask(harness, `/${_id}/recipients`, { ...request, body: { recipients } });
   dataOf(await ask(harness, `/${_id}/start`, request));
+}
+
+it('a campaign of a dev project takes neither slots nor daily limit of a live one with the same number', async () => {
+  const harness = await twoProjects(OTHER_KEY);
+  await startedBy(harness, OTHER_KEY, numbersFrom(0, 250));
+  const first = await started(harness, numbersFrom(300, 8));
+  await harness.settle();
+  expect(await read(harness, first)).toMatchObject({ sentCount: 8 });
+  await harness.advance(HOUR_MS);
+  expect(harness.inbox.all()).toHaveLength(258);
+  const second = await started(harness, numbersFrom(400, 1));
+  await harness.advance(HOUR_MS);
+  expect(await read(harness, second)).toMatchObject({ status: 'completed', sentCount: 1 });
+});
+
+it('live projects that have the same number share its slots', async () => {
+  const harness = await twoProjects(OTHER_LIVE_KEY);
+  await started(harness, numbersFrom(0, 80));
+  await startedBy(harness, OTHER_LIVE_KEY, numbersFrom(200, 8));
   await harness.advance(999);
   expect(harness.inbox.all()).toHaveLength(80);
   await harness.advance(1);
@@ -133,7 +166,7 @@ it('messages whose slots are over after a downtime keep the rate: 24 start at on
 });
 
 it('campaigns go on when the clock that started one before ran a year ahead', async () => {
-  const ahead = await startWithCampaigns(MUCH_CREDIT);
+  const ahead = await twoProjects(OTHER_KEY);
   await ahead.service.roots.unitOfWork.run(async ({ sendingSlots, conversations }) => {
     const later = ahead.now().getTime() + 365 * 24 * HOUR_MS;
     await sendingSlots.save(NUMBER_ID, { freeAt: later + 1_000, savedAt: later });

@@ -56,6 +56,9 @@ export const SECOND_NUMBER = aWhatsappPhoneNumber({
 });
 /** The platform's id of the portfolio of both numbers. */
 export const PORTFOLIO_ID = aWhatsappBusiness().businessId;
+/** What the limits of the number and of the portfolio are counted under: the dev project has keys of its own. */
+export const NUMBER_KEY = `${PROJECT.id}/${NUMBER.id}`;
+export const PORTFOLIO_KEY = `${PROJECT.id}/${PORTFOLIO_ID}`;
 
 /** One account with both numbers and all templates. */
 export function aCampaignBusiness(

@@ -1,4 +1,6 @@
+import type { Project } from '../../domain/access/project.ts';
 import { CONVERSATION_MS, dailyLimitOf, decideConversations } from '../../domain/campaigns/daily-limit.ts';
+import { limitKey } from '../../domain/campaigns/limit-key.ts';
 import {
   keepRate,
   messagesPerSecond,
@@ -14,9 +16,16 @@ import {
 } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { Stores } from '../ports/stores.ts';
 
-/** The messages that one portfolio sends from one number. */
+/** A message that is about to start, and the project that sends it. */
+export interface StartingMessage {
+  readonly message: Message;
+  readonly project: Pick<Project, 'id' | 'environment'>;
+}
+
+/** The messages that one portfolio sends from one number, both under the keys that their limits are counted by. */
 interface Senders {
-  readonly portfolioId: string;
+  readonly portfolioKey: string;
+  readonly numberKey: string;
   readonly phoneNumber: WhatsappPhoneNumber;
   readonly messages: Message[];
 }
@@ -29,7 +38,7 @@ interface Senders {
  */
 export class CampaignLimits {
   readonly #isOn: boolean;
-  /** What this process has started, by number: there are as many as numbers that send campaigns. */
+  /** What this process has started, by the key of the number: there are as many as numbers that send campaigns. */
   readonly #rates = new Map<string, RateState>();
 
   constructor({ campaignLimits }: { readonly campaignLimits: boolean }) {
@@ -42,13 +51,13 @@ export class CampaignLimits {
    */
   async retryAts(
     stores: Pick<Stores, 'whatsapp' | 'conversations'>,
-    starting: readonly Message[],
+    starting: readonly StartingMessage[],
     now: number,
   ): Promise<ReadonlyMap<string, number>> {
-    const messages = this.#isOn ? starting.filter(({ campaignId }) => campaignId !== null) : [];
-    if (messages.length === 0) return new Map();
+    const ofCampaigns = this.#isOn ? starting.filter(({ message }) => message.campaignId !== null) : [];
+    if (ofCampaigns.length === 0) return new Map();
     const retryAts = new Map<string, number>();
-    for (const senders of await sendersOf(stores, messages)) {
+    for (const senders of await sendersOf(stores, ofCampaigns)) {
       const inTime = this.#keepRate(senders, retryAts, now);
       for (const [smsId, at] of await keepDailyLimit(stores, { ...senders, messages: inTime }, now)) {
         retryAts.set(smsId, at);
@@ -58,10 +67,14 @@ export class CampaignLimits {
   }
 
   /** The messages that may start now; notes when the others do. */
-  #keepRate({ phoneNumber, messages }: Senders, retryAts: Map<string, number>, now: number): Message[] {
-    const before = this.#rates.get(phoneNumber.id) ?? NOTHING_SENT;
+  #keepRate(
+    { numberKey, phoneNumber, messages }: Senders,
+    retryAts: Map<string, number>,
+    now: number,
+  ): Message[] {
+    const before = this.#rates.get(numberKey) ?? NOTHING_SENT;
     const rate = keepRate(before, messagesPerSecond(phoneNumber), messages.length, now);
-    this.#rates.set(phoneNumber.id, rate.state);
+    this.#rates.set(numberKey, rate.state);
     for (const [index, at] of rate.retryAts.entries()) {
       const late = messages[rate.startsNow + index];
       if (late !== undefined) retryAts.set(late.smsId, at);
@@ -72,46 +85,47 @@ export class CampaignLimits {
 
 async function sendersOf(
   { whatsapp }: Pick<Stores, 'whatsapp'>,
-  messages: readonly Message[],
+  starting: readonly StartingMessage[],
 ): Promise<readonly Senders[]> {
-  const trees = await whatsapp.byProjectIds([...new Set(messages.map(({ projectId }) => projectId))]);
+  const trees = await whatsapp.byProjectIds([...new Set(starting.map(({ project }) => project.id))]);
   const found = new Map<string, Senders>();
-  for (const message of messages) {
+  for (const { message, project } of starting) {
     const whatsappPhoneId = message.whatsappSender.phoneId ?? '';
-    const businesses = trees.get(message.projectId) ?? [];
+    const businesses = trees.get(project.id) ?? [];
     const phoneNumber = findPhoneNumber(businesses, whatsappPhoneId);
     const portfolio = findPortfolio(businesses, whatsappPhoneId);
     // A number that is gone since the start is the provider's to reject.
     if (phoneNumber === null || portfolio === null) continue;
-    const portfolioId = portfolio.businessId;
-    const senders = found.get(whatsappPhoneId);
+    const numberKey = limitKey(project, phoneNumber.id);
+    const portfolioKey = limitKey(project, portfolio.businessId);
+    const senders = found.get(numberKey);
     if (senders !== undefined) senders.messages.push(message);
-    else found.set(whatsappPhoneId, { portfolioId, phoneNumber, messages: [message] });
+    else found.set(numberKey, { portfolioKey, numberKey, phoneNumber, messages: [message] });
   }
   // Every transaction locks portfolios in this order.
-  return [...found.values()].sort((a, b) => (a.portfolioId < b.portfolioId ? -1 : 1));
+  return [...found.values()].sort((a, b) => (a.portfolioKey < b.portfolioKey ? -1 : 1));
 }
 
 async function keepDailyLimit(
   { conversations }: Pick<Stores, 'conversations'>,
-  { portfolioId, phoneNumber, messages }: Senders,
+  { portfolioKey, phoneNumber, messages }: Senders,
   now: number,
 ): Promise<ReadonlyMap<string, number>> {
   const limit = dailyLimitOf(phoneNumber);
   if (limit === null || messages.length === 0) return new Map();
   const numbers = messages.map(({ phoneNumber }) => phoneNumber);
-  await conversations.lock(portfolioId);
+  await conversations.lock(portfolioKey);
   const since = now - CONVERSATION_MS;
-  await conversations.sweep(portfolioId, since, now + CLOCKS_DIFFER_MS_MAX);
+  await conversations.sweep(portfolioKey, since, now + CLOCKS_DIFFER_MS_MAX);
   const [count, open, written] = await Promise.all([
-    conversations.count(portfolioId, since),
-    conversations.openAmong(portfolioId, numbers, since),
+    conversations.count(portfolioKey, since),
+    conversations.openAmong(portfolioKey, numbers, since),
     conversations.writtenAmong(phoneNumber.id, numbers, since),
   ]);
   const waiting = Math.max(0, count + messages.length - limit);
-  const oldest = waiting === 0 ? [] : await conversations.oldest(portfolioId, waiting);
+  const oldest = waiting === 0 ? [] : await conversations.oldest(portfolioKey, waiting);
   const state = { count, oldest, open: new Set([...open, ...written]) };
   const { opened, retryAts } = decideConversations(limit, state, messages, now);
-  await conversations.open(portfolioId, opened, now);
+  await conversations.open(portfolioKey, opened, now);
   return retryAts;
 }

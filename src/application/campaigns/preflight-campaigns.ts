@@ -1,9 +1,10 @@
 import { type Campaign, isEditable } from '../../domain/campaigns/campaign.ts';
 import { CONVERSATION_MS } from '../../domain/campaigns/daily-limit.ts';
+import { limitKey } from '../../domain/campaigns/limit-key.ts';
 import { type Preflight, type PreflightState, preflightCampaign } from '../../domain/campaigns/preflight.ts';
 import type { Recipient } from '../../domain/campaigns/recipient.ts';
 import { freeSince } from '../../domain/campaigns/sending-rate.ts';
-import { findPortfolio, type WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { findPortfolio } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { readAccount } from '../billing/account-of.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
 import { Rejected } from '../errors/rejected.ts';
@@ -43,6 +44,10 @@ export class PreflightCampaigns {
       const account = await readAccount(stores, project.id);
       const recipients = await stores.recipients.ofCampaign(campaign.id);
       const businesses = await businessesOf(stores, project);
+      const { whatsappPhoneId } = campaign;
+      const numberKey = limitKey(project, whatsappPhoneId);
+      const portfolioId = findPortfolio(businesses, whatsappPhoneId)?.businessId ?? '';
+      const portfolioKey = limitKey(project, portfolioId);
       const state: PreflightState = {
         project,
         account,
@@ -51,8 +56,8 @@ export class PreflightCampaigns {
         prices: pricesAt(now),
         businesses,
         availableChannels: channelProviders.channelsFor(project.environment),
-        freeAt: freeSince(await stores.sendingSlots.find(campaign.whatsappPhoneId), now),
-        conversations: await openConversations(stores, businesses, campaign, recipients, now),
+        freeAt: freeSince(await stores.sendingSlots.find(numberKey), now),
+        conversations: await openConversations(stores, portfolioKey, campaign, recipients, now),
         isLimited: campaignLimits,
       };
       return preflightCampaign(state, now);
@@ -63,18 +68,17 @@ export class PreflightCampaigns {
 /** The conversations of the portfolio that the campaign is sent from. */
 async function openConversations(
   { conversations }: Pick<Stores, 'conversations'>,
-  businesses: readonly WhatsappBusiness[],
+  portfolioKey: string,
   { whatsappPhoneId }: Campaign,
   recipients: readonly Recipient[],
   now: number,
 ): Promise<PreflightState['conversations']> {
-  const portfolioId = findPortfolio(businesses, whatsappPhoneId)?.businessId ?? '';
   const numbers = recipients.map(({ phoneNumber }) => phoneNumber);
   const since = now - CONVERSATION_MS;
   const [open, written, count] = await Promise.all([
-    conversations.openAmong(portfolioId, numbers, since),
+    conversations.openAmong(portfolioKey, numbers, since),
     conversations.writtenAmong(whatsappPhoneId, numbers, since),
-    conversations.count(portfolioId, since),
+    conversations.count(portfolioKey, since),
   ]);
   return { open: new Set([...open, ...written]), count };
 }

@@ -5,6 +5,7 @@ import { type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-
 import type { PriceList } from '../../domain/billing/pricing.ts';
 import { failedAtStart } from '../../domain/campaigns/campaign.ts';
 import { failureReasonOf } from '../../domain/campaigns/failure-reason.ts';
+import { limitKey } from '../../domain/campaigns/limit-key.ts';
 import type { NewRecipient } from '../../domain/campaigns/recipient.ts';
 import { sampleCampaign } from '../../domain/campaigns/sample-campaign.ts';
 import { freeSince, messagesPerSecond, nextSlots } from '../../domain/campaigns/sending-rate.ts';
@@ -232,8 +233,9 @@ export class StartCampaigns {
     { messages, sender, account: after }: CampaignStarted,
   ): Promise<readonly LowCreditNotice[]> {
     const { phoneNumber } = sender;
+    const numberKey = limitKey(project, phoneNumber.id);
     const perSecond = this.#ports.campaignLimits ? messagesPerSecond(phoneNumber) : null;
-    const freeAt = perSecond === null ? now : freeSince(await stores.sendingSlots.lock(phoneNumber.id), now);
+    const freeAt = perSecond === null ? now : freeSince(await stores.sendingSlots.lock(numberKey), now);
     const slots = nextSlots(freeAt, perSecond, messages.length, now);
     await Promise.all([
       stores.messages.insert(messages),
@@ -246,9 +248,7 @@ export class StartCampaigns {
         messages.map((message, index) => startAttemptJob(message, 0, slots.startsAt[index] ?? now)),
         now,
       ),
-      perSecond === null
-        ? null
-        : stores.sendingSlots.save(phoneNumber.id, { freeAt: slots.freeAt, savedAt: now }),
+      perSecond === null ? null : stores.sendingSlots.save(numberKey, { freeAt: slots.freeAt, savedAt: now }),
     ]);
     const notice = lowCreditNotice(project, account, after, now);
     if (notice === null) return [];

@@ -4,7 +4,7 @@ import type { ChainEvent } from '../../domain/messages/chain-event.ts';
 import { advance, isGivenUp } from '../../domain/messages/fallback-chain.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
-import type { CampaignLimits } from '../campaigns/campaign-limits.ts';
+import type { CampaignLimits, StartingMessage } from '../campaigns/campaign-limits.ts';
 import { type MessageChange, recordProgress } from '../campaigns/record-progress.ts';
 import type { MessageWork } from '../jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
@@ -139,7 +139,7 @@ export class AdvanceMessages {
   ): Promise<ReadonlyMap<string, number>> {
     const { campaignLimits } = this.#ports;
     const retryAts = new Map<string, number>();
-    const ready: Message[] = [];
+    const ready: StartingMessage[] = [];
     for (const { message, attemptNumber } of starts) {
       const project = projects.get(message.projectId);
       const channel = message.channels[attemptNumber];
@@ -149,7 +149,7 @@ export class AdvanceMessages {
           ? null
           : this.#capacityRetryAt(channel, project.environment, message, now);
       if (retryAt !== null) retryAts.set(message.smsId, retryAt);
-      else if (message.attempts.length === 0) ready.push(message);
+      else if (message.attempts.length === 0 && project !== undefined) ready.push({ message, project });
     }
     for (const [smsId, at] of await campaignLimits.retryAts(stores, ready, now)) retryAts.set(smsId, at);
     return retryAts;

@@ -71,13 +71,13 @@ export interface RecipientStore {
   ): Promise<{ readonly total: number; readonly recipients: readonly Recipient[] }>;
 }
 
-/** Until when the slots of whatsapp numbers are taken. */
+/** Until when the slots of whatsapp numbers are taken. A number has its `limitKey`. */
 export interface SendingSlotStore {
   /** `NO_SLOTS` for a number without any, which has some from then on; locked until the transaction ends. */
-  lock(whatsappPhoneId: string): Promise<TakenSlots>;
-  save(whatsappPhoneId: string, taken: TakenSlots): Promise<void>;
+  lock(numberKey: string): Promise<TakenSlots>;
+  save(numberKey: string, taken: TakenSlots): Promise<void>;
   /** The same without a lock. */
-  find(whatsappPhoneId: string): Promise<TakenSlots>;
+  find(numberKey: string): Promise<TakenSlots>;
 }
 
 /** A customer wrote to a whatsapp number, which is one of our ids. */
@@ -87,27 +87,27 @@ export interface CustomerWrote {
   readonly at: number;
 }
 
-/** The conversations that portfolios have opened, and when customers wrote. A portfolio has the platform's id. */
+/** The conversations that portfolios have opened, and when customers wrote. A portfolio has its `limitKey`. */
 export interface ConversationStore {
   /** Others who lock the same portfolio wait until the transaction ends. */
-  lock(portfolioId: string): Promise<void>;
+  lock(portfolioKey: string): Promise<void>;
   /**
    * Removes the conversations that were opened at `until` or before: they have ended. And those that a clock has noted
    * that ran ahead, after `latest`.
    */
-  sweep(portfolioId: string, until: number, latest: number): Promise<void>;
+  sweep(portfolioKey: string, until: number, latest: number): Promise<void>;
   /** How many conversations were opened after `since`. Quick when those before have been swept. */
-  count(portfolioId: string, since: number): Promise<number>;
+  count(portfolioKey: string, since: number): Promise<number>;
   /** With which of the numbers one was opened after `since`. */
   openAmong(
-    portfolioId: string,
+    portfolioKey: string,
     numbers: readonly PhoneNumber[],
     since: number,
   ): Promise<readonly PhoneNumber[]>;
   /** When the oldest conversations were opened, the oldest first. */
-  oldest(portfolioId: string, limit: number): Promise<readonly number[]>;
+  oldest(portfolioKey: string, limit: number): Promise<readonly number[]>;
   /** Fails the unit on a number that has a conversation. */
-  open(portfolioId: string, numbers: readonly PhoneNumber[], at: number): Promise<void>;
+  open(portfolioKey: string, numbers: readonly PhoneNumber[], at: number): Promise<void>;
   /** Of one number and customer the latest instant is kept; the given ones are distinct. */
   noteWritten(written: readonly CustomerWrote[]): Promise<void>;
   /** Which of the numbers wrote after `since`. */

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { CampaignLimits } from '../../../src/application/campaigns/campaign-limits.ts';
+import { CampaignLimits, type StartingMessage } from '../../../src/application/campaigns/campaign-limits.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
+import type { Environment } from '../../../src/domain/access/project.ts';
 import type { Message } from '../../../src/domain/messages/message.ts';
 import type { PhoneNumber } from '../../../src/domain/shared/phone-number.ts';
 import {
@@ -17,8 +18,10 @@ import {
   aCampaignBusiness,
   type CampaignWorld,
   NUMBER,
+  OTHER_PROJECT,
   openCampaigns,
   PORTFOLIO_ID,
+  PORTFOLIO_KEY,
   PROJECT,
   SECOND_NUMBER,
   testNumbers,
@@ -39,6 +42,14 @@ const messageTo = (phoneNumber: PhoneNumber, n: number, from = NUMBER.id): Messa
 /** Messages 1, 2 and so on to numbers of their own. */
 const messages = (count: number, from = NUMBER.id, first = 0): readonly Message[] =>
   testNumbers(count, '0001', first).map((number, n) => messageTo(number, first + n + 1, from));
+/** A message of the other project to a number of its own. */
+const ofOther = (n: number): Message => ({
+  ...messageTo(testNumbers(1, '0001', 500 + n)[0] as PhoneNumber, n),
+  projectId: OTHER_PROJECT.id,
+});
+/** The messages with their projects, which are live unless a test says otherwise: the platform's limits are theirs. */
+const starting = (given: readonly Message[], environment: Environment = 'live'): readonly StartingMessage[] =>
+  given.map((message) => ({ message, project: { id: message.projectId, environment } }));
 
 describe('the limits of campaigns', () => {
   let world: CampaignWorld;
@@ -51,25 +62,33 @@ describe('the limits of campaigns', () => {
     limits = world.container.get(CampaignLimits);
   }
 
-  const retryAts = async (starting: readonly Message[], now = NOW) =>
-    Object.fromEntries(await world.unitOfWork.run((stores) => limits.retryAts(stores, starting, now)));
+  /** The same, and the other project has the same resources. */
+  async function openWithOther(messagingLimit = 'TIER_250'): Promise<void> {
+    await open(messagingLimit);
+    const business = aCampaignBusiness({ messagingLimit });
+    await world.unitOfWork.run(({ whatsapp }) => whatsapp.replace(OTHER_PROJECT.id, [business]));
+  }
+
+  const retryAtsOf = async (given: readonly StartingMessage[], now = NOW) =>
+    Object.fromEntries(await world.unitOfWork.run((stores) => limits.retryAts(stores, given, now)));
+  const retryAts = (given: readonly Message[], now = NOW) => retryAtsOf(starting(given), now);
 
   /** Opens conversations with so many numbers that no message is for. */
-  const opened = (count: number, at: number, first = 0) =>
+  const opened = (count: number, at: number, first = 0, portfolioKey = PORTFOLIO_ID) =>
     world.unitOfWork.run(({ conversations }) =>
-      conversations.open(PORTFOLIO_ID, testNumbers(count, '0004', first), at),
+      conversations.open(portfolioKey, testNumbers(count, '0004', first), at),
     );
   const conversations = () => world.database.knex('conversations').orderBy('phone_number');
 
   it('limits that are switched off ask nothing of the database', async () => {
     await open('TIER_250', false);
-    expect(await limits.retryAts({} as Stores, messages(300), NOW)).toEqual(new Map());
+    expect(await limits.retryAts({} as Stores, starting(messages(300)), NOW)).toEqual(new Map());
   });
 
   it('messages that belong to no campaign are not limited, and nothing is read for them', async () => {
     await open();
     const single = { ...aMessage(), campaignId: null };
-    expect(await limits.retryAts({} as Stores, [single], NOW)).toEqual(new Map());
+    expect(await limits.retryAts({} as Stores, starting([single]), NOW)).toEqual(new Map());
   });
 
   it('a single message among those of a campaign opens no conversation', async () => {
@@ -121,8 +140,39 @@ describe('the limits of campaigns', () => {
   it('both numbers of a portfolio share its limit', async () => {
     await open();
     await opened(LIMIT - 1, NOW);
-    const starting = [...messages(1), ...messages(1, SECOND_NUMBER.id, 1)];
-    expect(Object.values(await retryAts(starting))).toEqual([NOW + DAY_MS]);
+    const fromBoth = [...messages(1), ...messages(1, SECOND_NUMBER.id, 1)];
+    expect(Object.values(await retryAts(fromBoth))).toEqual([NOW + DAY_MS]);
+  });
+
+  it('a dev project takes nothing of the daily limit of a live one that has the same portfolio', async () => {
+    await openWithOther();
+    await opened(LIMIT, NOW, 0, PORTFOLIO_KEY);
+    expect(await retryAtsOf(starting(messages(1), 'dev'))).toEqual({ [anSmsId(1)]: NOW + DAY_MS });
+    expect(await retryAts([ofOther(2)])).toEqual({});
+    await opened(LIMIT - 1, NOW);
+    expect(await retryAts([ofOther(3)])).toEqual({ [anSmsId(3)]: NOW + DAY_MS });
+  });
+
+  it('a dev project and a live one with the same number have a rate each, also in one batch', async () => {
+    await openWithOther('TIER_1K');
+    const ofDev = starting(messages(24), 'dev');
+    const ofLive = starting(Array.from({ length: 24 }, (_, n) => ofOther(n + 25)));
+    expect(await retryAtsOf([...ofDev, ...ofLive])).toEqual({});
+    const more = [...starting(messages(1, NUMBER.id, 48), 'dev'), ...starting([ofOther(50)])];
+    expect(await retryAtsOf(more)).toEqual({ [anSmsId(49)]: NOW + 300, [anSmsId(50)]: NOW + 300 });
+    const counts = await world.database.knex('portfolios').select('id', 'conversations').orderBy('id');
+    expect(counts).toEqual([
+      { id: PORTFOLIO_ID, conversations: 24 },
+      { id: PORTFOLIO_KEY, conversations: 24 },
+    ]);
+  });
+
+  it('live projects that have the same number share its rate and its daily limit', async () => {
+    await openWithOther();
+    await opened(LIMIT - 24, NOW);
+    expect(await retryAts(messages(24))).toEqual({});
+    expect(await retryAts([ofOther(25)])).toEqual({ [anSmsId(25)]: NOW + 300 });
+    expect(await retryAts([ofOther(26)], NOW + SECOND_MS)).toEqual({ [anSmsId(26)]: NOW + DAY_MS });
   });
 
   it('a conversation ends after a day and makes way for another', async () => {
@@ -172,7 +222,7 @@ describe('the limits of campaigns', () => {
       byProjectIds: async () => new Map([[PROJECT.id, [aCampaignBusiness({ messagingLimit: 'TIER_1K' })]]]),
     };
     const stores = { whatsapp } as unknown as Stores;
-    expect([...(await limits.retryAts(stores, messages(1, NUMBER.id, 24), NOW)).values()]).toEqual([
+    expect([...(await limits.retryAts(stores, starting(messages(1, NUMBER.id, 24)), NOW)).values()]).toEqual([
       NOW + 300,
     ]);
   });
@@ -230,8 +280,8 @@ describe('the limits of campaigns', () => {
       },
     } as unknown as Stores;
     const foreign = { ...(messages(1, anId(56), 3)[0] as Message), projectId: anId(5) };
-    const starting = [foreign, ...messages(1), ...messages(1, otherNumber, 1), ...messages(1, NUMBER.id, 2)];
-    await limits.retryAts(stores, starting, NOW);
+    const all = [foreign, ...messages(1), ...messages(1, otherNumber, 1), ...messages(1, NUMBER.id, 2)];
+    await limits.retryAts(stores, starting(all), NOW);
     expect(locked).toEqual(['101', PORTFOLIO_ID, '999']);
     expect(read).toEqual([[anId(5), PROJECT.id]]);
   });

@@ -8,10 +8,12 @@ import {
   aCampaignBusiness,
   type CampaignWorld,
   NUMBER,
+  NUMBER_KEY,
   OTHER_PROJECT,
   openCampaigns,
   PENDING,
   PORTFOLIO_ID,
+  PORTFOLIO_KEY,
   PROJECT,
   rejectionOf,
   SECOND_NUMBER,
@@ -37,7 +39,7 @@ describe('the preflight of a campaign', () => {
   /** Conversations of the portfolio with numbers that no recipient has, opened at `at`. */
   const opened = (count: number, at = NOW) =>
     world.unitOfWork.run(({ conversations }) =>
-      conversations.open(PORTFOLIO_ID, testNumbers(count, '0004'), at),
+      conversations.open(PORTFOLIO_KEY, testNumbers(count, '0004'), at),
     );
 
   it('a preflight tells the cost, the credit and the limits, and changes nothing', async () => {
@@ -62,7 +64,7 @@ describe('the preflight of a campaign', () => {
     await open();
     const command = await world.created(testNumbers(1));
     await world.unitOfWork.run(({ sendingSlots }) =>
-      sendingSlots.save(NUMBER.id, { freeAt: NOW + 5 * SECOND_MS, savedAt: NOW }),
+      sendingSlots.save(NUMBER_KEY, { freeAt: NOW + 5 * SECOND_MS, savedAt: NOW }),
     );
     expect(await preflight(command)).toMatchObject({ durationMs: 5 * SECOND_MS });
     world.clock.at = NOW + 3 * SECOND_MS;
@@ -89,11 +91,21 @@ describe('the preflight of a campaign', () => {
     const [a, b] = testNumbers(2) as [PhoneNumber, PhoneNumber];
     const command = await world.created([a, b]);
     await opened(249);
-    await world.unitOfWork.run(({ conversations }) => conversations.open(PORTFOLIO_ID, [a], NOW));
+    await world.unitOfWork.run(({ conversations }) => conversations.open(PORTFOLIO_KEY, [a], NOW));
     expect(await preflight(command)).toMatchObject({ durationMs: DAY_MS });
     await world.unitOfWork.run(({ conversations }) =>
       conversations.noteWritten([{ whatsappPhoneId: NUMBER.id, phoneNumber: b, at: NOW }]),
     );
+    expect(await preflight(command)).toMatchObject({ durationMs: 0 });
+  });
+
+  it('a preflight of a dev project counts nothing that a live project with the same number has sent', async () => {
+    await open();
+    const command = await world.created(testNumbers(1));
+    await world.unitOfWork.run(async ({ sendingSlots, conversations }) => {
+      await sendingSlots.save(NUMBER.id, { freeAt: NOW + 5 * SECOND_MS, savedAt: NOW });
+      await conversations.open(PORTFOLIO_ID, testNumbers(250, '0004'), NOW);
+    });
     expect(await preflight(command)).toMatchObject({ durationMs: 0 });
   });
 

@@ -19,7 +19,7 @@ import {
   type CampaignWorld,
   given,
   keyed,
-  NUMBER,
+  NUMBER_KEY,
   OFFER,
   OTHER_PROJECT,
   openCampaigns,
@@ -110,7 +110,7 @@ describe('starting campaigns', () => {
     const dueIn = (await world.recipients()).map(({ id }) => (jobs[`sms-${id}/start/0`] ?? 0) - NOW);
     expect(dueIn).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 100, 100]);
     expect(jobs[`sms-${of?.id}/start/0`]).toBe(NOW + 200);
-    expect(await world.unitOfWork.read(({ sendingSlots }) => sendingSlots.find(NUMBER.id))).toEqual({
+    expect(await world.unitOfWork.read(({ sendingSlots }) => sendingSlots.find(NUMBER_KEY))).toEqual({
       freeAt: NOW + 300,
       savedAt: NOW,
     });

@@ -40,57 +40,61 @@ export class SqlConversationStore implements ConversationStore {
     this.#session = session;
   }
 
-  async lock(portfolioId: string): Promise<void> {
+  async lock(portfolioKey: string): Promise<void> {
     // A row that does not exist cannot be locked.
-    await this.#session.insert(LOCK, [{ id: portfolioId }]);
-    await this.#session.query('SELECT id FROM portfolios WHERE id = ? FOR UPDATE', [portfolioId]);
+    await this.#session.insert(LOCK, [{ id: portfolioKey }]);
+    await this.#session.query('SELECT id FROM portfolios WHERE id = ? FOR UPDATE', [portfolioKey]);
   }
 
-  async sweep(portfolioId: string, until: number, latest: number): Promise<void> {
+  async sweep(portfolioKey: string, until: number, latest: number): Promise<void> {
     const removed = await this.#session.execute(
       'DELETE FROM conversations WHERE portfolio_id = ? AND (opened_at <= ? OR opened_at > ?)',
-      [portfolioId, until, latest],
+      [portfolioKey, until, latest],
     );
-    await this.#addToCount(portfolioId, -removed);
+    await this.#addToCount(portfolioKey, -removed);
   }
 
-  async count(portfolioId: string, since: number): Promise<number> {
+  async count(portfolioKey: string, since: number): Promise<number> {
     const [row] = await this.#session.query(
       `SELECT conversations - (
          SELECT COUNT(*) FROM conversations WHERE portfolio_id = portfolios.id AND opened_at <= ?) AS count
        FROM portfolios WHERE id = ?`,
-      [since, portfolioId],
+      [since, portfolioKey],
     );
     return (row?.count as number | undefined) ?? 0;
   }
 
   async openAmong(
-    portfolioId: string,
+    portfolioKey: string,
     numbers: readonly PhoneNumber[],
     since: number,
   ): Promise<readonly PhoneNumber[]> {
     const rows = await this.#session.query(
       `SELECT phone_number FROM conversations
        WHERE portfolio_id = ? AND phone_number = ANY(?) AND opened_at > ?`,
-      [portfolioId, numbers, since],
+      [portfolioKey, numbers, since],
     );
     return rows.map((row) => row.phone_number as PhoneNumber);
   }
 
-  async oldest(portfolioId: string, limit: number): Promise<readonly number[]> {
+  async oldest(portfolioKey: string, limit: number): Promise<readonly number[]> {
     const rows = await this.#session.query(
       'SELECT opened_at FROM conversations WHERE portfolio_id = ? ORDER BY opened_at LIMIT ?',
-      [portfolioId, limit],
+      [portfolioKey, limit],
     );
     return rows.map((row) => row.opened_at as number);
   }
 
-  async open(portfolioId: string, numbers: readonly PhoneNumber[], at: number): Promise<void> {
+  async open(portfolioKey: string, numbers: readonly PhoneNumber[], at: number): Promise<void> {
     await this.#session.insert(
       OPEN,
-      numbers.map((phoneNumber) => ({ portfolio_id: portfolioId, phone_number: phoneNumber, opened_at: at })),
+      numbers.map((phoneNumber) => ({
+        portfolio_id: portfolioKey,
+        phone_number: phoneNumber,
+        opened_at: at,
+      })),
     );
-    await this.#addToCount(portfolioId, numbers.length);
+    await this.#addToCount(portfolioKey, numbers.length);
   }
 
   async noteWritten(written: readonly CustomerWrote[]): Promise<void> {
@@ -125,7 +129,7 @@ export class SqlConversationStore implements ConversationStore {
     );
   }
 
-  async #addToCount(portfolioId: string, change: number): Promise<void> {
-    if (change !== 0) await this.#session.insert(COUNT, [{ id: portfolioId, conversations: change }]);
+  async #addToCount(portfolioKey: string, change: number): Promise<void> {
+    if (change !== 0) await this.#session.insert(COUNT, [{ id: portfolioKey, conversations: change }]);
   }
 }

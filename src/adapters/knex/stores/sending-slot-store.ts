@@ -27,31 +27,31 @@ export class SqlSendingSlotStore implements SendingSlotStore {
     this.#session = session;
   }
 
-  async lock(whatsappPhoneId: string): Promise<TakenSlots> {
+  async lock(numberKey: string): Promise<TakenSlots> {
     // A row that does not exist cannot be locked.
-    await this.#session.insert(MAKE, [rowOf(whatsappPhoneId, NO_SLOTS)]);
+    await this.#session.insert(MAKE, [rowOf(numberKey, NO_SLOTS)]);
     const [row] = await this.#session.query(
       'SELECT free_at, saved_at FROM sending_slots WHERE phone_number_id = ? FOR UPDATE',
-      [whatsappPhoneId],
+      [numberKey],
     );
     return fromRow(row);
   }
 
-  async find(whatsappPhoneId: string): Promise<TakenSlots> {
+  async find(numberKey: string): Promise<TakenSlots> {
     const [row] = await this.#session.query(
       'SELECT free_at, saved_at FROM sending_slots WHERE phone_number_id = ?',
-      [whatsappPhoneId],
+      [numberKey],
     );
     return fromRow(row);
   }
 
-  async save(whatsappPhoneId: string, taken: TakenSlots): Promise<void> {
-    await this.#session.insert(SAVE, [rowOf(whatsappPhoneId, taken)]);
+  async save(numberKey: string, taken: TakenSlots): Promise<void> {
+    await this.#session.insert(SAVE, [rowOf(numberKey, taken)]);
   }
 }
 
-function rowOf(whatsappPhoneId: string, { freeAt, savedAt }: TakenSlots): RowOf<keyof typeof COLUMNS> {
-  return { phone_number_id: whatsappPhoneId, free_at: freeAt, saved_at: savedAt };
+function rowOf(numberKey: string, { freeAt, savedAt }: TakenSlots): RowOf<keyof typeof COLUMNS> {
+  return { phone_number_id: numberKey, free_at: freeAt, saved_at: savedAt };
 }
 
 function fromRow(row: Row | undefined): TakenSlots {
