@@ -13,6 +13,7 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WhatsappPlatform } from '../ports/whatsapp-platform.ts';
+import { liveTrees } from './live-trees.ts';
 
 interface SyncPorts {
   readonly unitOfWork: UnitOfWork;
@@ -30,9 +31,6 @@ export interface WhatsappSyncCounts {
   /** Trees of projects that changed. */
   readonly changed: number;
 }
-
-/** Trees that are in memory at once while the accounts are collected. */
-const PAGE_PROJECTS = 50;
 
 /** Brings the stored numbers and templates of live projects in line with the platform. */
 export class SyncWhatsapp {
@@ -80,28 +78,14 @@ export class SyncWhatsapp {
     this.#ports.logger.warn('whatsapp_sync_failed', { account, reason });
   }
 
-  /** By the platform's id of the account. A `dev` project has the simulator, and its accounts may be made up. */
+  /** By the platform's id of the account. */
   async #projectsByAccount(): Promise<ReadonlyMap<string, readonly string[]>> {
     const found = new Map<string, string[]>();
-    for (let after: string | null | undefined = null; after !== undefined; ) {
-      const { trees, isLive } = await this.#pageAfter(after);
-      for (const [projectId, businesses] of trees) {
-        if (!isLive(projectId)) continue;
-        const accountIds = accountsIn(businesses).map(({ whatsappBusinessId }) => whatsappBusinessId);
-        for (const id of new Set(accountIds)) found.set(id, [...(found.get(id) ?? []), projectId]);
-      }
-      after = trees.size < PAGE_PROJECTS ? undefined : [...trees.keys()].at(-1);
+    for await (const [projectId, businesses] of liveTrees(this.#ports.unitOfWork)) {
+      const accountIds = accountsIn(businesses).map(({ whatsappBusinessId }) => whatsappBusinessId);
+      for (const id of new Set(accountIds)) found.set(id, [...(found.get(id) ?? []), projectId]);
     }
     return found;
-  }
-
-  async #pageAfter(after: string | null): Promise<TreePage> {
-    return this.#ports.unitOfWork.read(async ({ whatsapp, projects }) => {
-      const trees = await whatsapp.page(after, PAGE_PROJECTS);
-      const known = await projects.byIds([...trees.keys()]);
-      const live = new Set(known.flatMap(({ id, environment }) => (environment === 'live' ? [id] : [])));
-      return { trees, isLive: (projectId) => live.has(projectId) };
-    });
   }
 
   /** Whether the tree changed. Locked, so that two processes give one new number one id. */
@@ -130,11 +114,6 @@ export class SyncWhatsapp {
       return true;
     });
   }
-}
-
-interface TreePage {
-  readonly trees: ReadonlyMap<string, readonly WhatsappBusiness[]>;
-  readonly isLive: (projectId: string) => boolean;
 }
 
 function accountsIn(businesses: readonly WhatsappBusiness[]) {

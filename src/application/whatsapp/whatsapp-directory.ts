@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { WHATSAPP_DIRECTORY_FRESH_MS, type WhatsappDirectory } from '../ports/whatsapp-directory.ts';
 import { ReadThroughCache } from '../read-through-cache.ts';
+import { liveTrees } from './live-trees.ts';
 
 interface DirectoryPorts {
   readonly unitOfWork: UnitOfWork;
@@ -11,9 +12,6 @@ interface DirectoryPorts {
 
 /** Projects whose trees are kept; a tree with hundreds of templates takes half a megabyte. */
 export const DIRECTORY_PROJECTS_MAX = 200;
-
-/** Trees that are in memory at once while the numbers of all projects are read. */
-export const DIRECTORY_PAGE_PROJECTS = 50;
 
 /** Numbers of all projects that are kept by their platform's id; messages to others are not found. */
 export const DIRECTORY_NUMBERS_MAX = 100_000;
@@ -69,36 +67,17 @@ export class StoredWhatsappDirectory implements WhatsappDirectory {
     );
   }
 
-  /** A number that two live projects have belongs to the first one; those of dev projects may be made up. */
+  /** A number that two projects have belongs to the first one. */
   async #allNumbers(): Promise<ReadonlyMap<string, string>> {
     const numbers = new Map<string, string>();
-    let after: string | null = null;
-    do {
-      const { page, live }: TreePage = await this.#pageAfter(after);
-      const trees = [...page].flatMap(([projectId, tree]) => (live.has(projectId) ? [tree] : []));
-      for (const { id, phoneNumberId } of trees.flatMap(numbersIn)) {
+    for await (const [, businesses] of liveTrees(this.#unitOfWork)) {
+      for (const { id, phoneNumberId } of numbersIn(businesses)) {
         if (numbers.size >= DIRECTORY_NUMBERS_MAX) return numbers;
         if (!numbers.has(phoneNumberId)) numbers.set(phoneNumberId, id);
       }
-      after = page.size < DIRECTORY_PAGE_PROJECTS ? null : ([...page.keys()].at(-1) ?? null);
-    } while (after !== null);
+    }
     return numbers;
   }
-
-  #pageAfter(after: string | null): Promise<TreePage> {
-    return this.#unitOfWork.read(async ({ whatsapp, projects }) => {
-      const page = await whatsapp.page(after, DIRECTORY_PAGE_PROJECTS);
-      const known = await projects.byIds([...page.keys()]);
-      const live = new Set(known.flatMap(({ id, environment }) => (environment === 'live' ? [id] : [])));
-      return { page, live };
-    });
-  }
-}
-
-/** Some trees by project, and which of the projects are live. */
-interface TreePage {
-  readonly page: ReadonlyMap<string, readonly WhatsappBusiness[]>;
-  readonly live: ReadonlySet<string>;
 }
 
 function numbersIn(businesses: readonly WhatsappBusiness[]) {

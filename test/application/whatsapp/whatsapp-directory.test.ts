@@ -3,10 +3,8 @@ import { type Database, openDatabase } from '../../../src/adapters/knex/database
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { WHATSAPP_DIRECTORY_FRESH_MS } from '../../../src/application/ports/whatsapp-directory.ts';
-import {
-  DIRECTORY_PAGE_PROJECTS,
-  StoredWhatsappDirectory,
-} from '../../../src/application/whatsapp/whatsapp-directory.ts';
+import { TREES_PER_PAGE } from '../../../src/application/whatsapp/live-trees.ts';
+import { StoredWhatsappDirectory } from '../../../src/application/whatsapp/whatsapp-directory.ts';
 import type { WhatsappBusiness } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
 import {
   anId,
@@ -116,7 +114,7 @@ it('the directory rejects while the database is away, and keeps no failure', asy
 });
 
 it('the directory finds our ids of numbers by those of the platform, over every page of projects', async () => {
-  const count = DIRECTORY_PAGE_PROJECTS * 2;
+  const count = TREES_PER_PAGE * 2;
   const ids = Array.from({ length: count }, (_, index) => anId(index + 1));
   await store(...ids.map((id, index) => [id, tree(`ours-${index}`, `${index}`)] as const));
   const last = `${count - 1}`;
