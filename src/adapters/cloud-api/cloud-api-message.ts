@@ -8,10 +8,11 @@ import {
   textParameters,
 } from '../../domain/whatsapp/sending.ts';
 import type { ParameterValue, TemplateParameters } from '../../domain/whatsapp/template-parameters.ts';
-import type {
-  TemplateComponent,
-  WhatsappBusiness,
-  WhatsappTemplate,
+import {
+  accountsIn,
+  type TemplateComponent,
+  type WhatsappBusiness,
+  type WhatsappTemplate,
 } from '../../domain/whatsapp/whatsapp-resources.ts';
 
 /** The template for codes of callers that name none. */
@@ -113,9 +114,9 @@ function verificationTemplate(
   { phoneNumberId, verificationTemplate: configured }: SendingDefaults,
 ): WhatsappTemplate | null {
   if (configured === null) return null;
-  const account = businesses
-    .flatMap(({ whatsappAccounts }) => whatsappAccounts)
-    .find(({ phoneNumbers }) => phoneNumbers.some((each) => each.phoneNumberId === number));
+  const account = accountsIn(businesses).find(({ phoneNumbers }) =>
+    phoneNumbers.some((each) => each.phoneNumberId === number),
+  );
   const known = account?.templates.find(
     ({ name, language }) => name === configured.name && language === configured.language,
   );

@@ -1,8 +1,6 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { Campaign } from '../../domain/campaigns/campaign.ts';
 import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
-import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
-import type { Stores } from '../ports/stores.ts';
 
 /** A request about one campaign of a project. */
 export interface CampaignCommand {
@@ -19,12 +17,4 @@ export interface KeyedCampaignCommand extends CampaignCommand {
 export interface CampaignResult {
   readonly campaign: Campaign;
   readonly replayed: boolean;
-}
-
-/** The resource tree of the project; empty when it has none. */
-export async function businessesOf(
-  { whatsapp }: Pick<Stores, 'whatsapp'>,
-  { id }: Project,
-): Promise<readonly WhatsappBusiness[]> {
-  return (await whatsapp.byProjectIds([id])).get(id) ?? [];
 }

@@ -9,11 +9,7 @@ import {
 } from '../../domain/campaigns/sending-rate.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import { CLOCKS_DIFFER_MS_MAX } from '../../domain/shared/instant.ts';
-import {
-  findPhoneNumber,
-  findPortfolio,
-  type WhatsappPhoneNumber,
-} from '../../domain/whatsapp/whatsapp-resources.ts';
+import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { Stores } from '../ports/stores.ts';
 
 /** A message that is about to start, and the project that sends it. */
@@ -92,12 +88,12 @@ async function sendersOf(
   for (const { message, project } of starting) {
     const whatsappPhoneId = message.whatsappSender.phoneId ?? '';
     const businesses = trees.get(project.id) ?? [];
-    const phoneNumber = findPhoneNumber(businesses, whatsappPhoneId);
-    const portfolio = findPortfolio(businesses, whatsappPhoneId);
+    const from = findPhoneNumber(businesses, whatsappPhoneId);
     // A number that is gone since the start is the provider's to reject.
-    if (phoneNumber === null || portfolio === null) continue;
+    if (from === null) continue;
+    const { phoneNumber, business } = from;
     const numberKey = limitKey(project, phoneNumber.id);
-    const portfolioKey = limitKey(project, portfolio.businessId);
+    const portfolioKey = limitKey(project, business.businessId);
     const senders = found.get(numberKey);
     if (senders !== undefined) senders.messages.push(message);
     else found.set(numberKey, { portfolioKey, numberKey, phoneNumber, messages: [message] });

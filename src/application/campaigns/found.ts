@@ -1,10 +1,10 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { Campaign } from '../../domain/campaigns/campaign.ts';
-import { findTemplate } from '../../domain/campaigns/campaign-sender.ts';
-import type { WhatsappTemplate } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { findTemplate, type WhatsappTemplate } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { Stores } from '../ports/stores.ts';
-import { businessesOf, type CampaignCommand } from './campaign-command.ts';
+import { treeOf } from '../whatsapp/tree-of.ts';
+import type { CampaignCommand } from './campaign-command.ts';
 
 /** The project's campaign, without a lock. Throws `Rejected` when it is unknown or another's. */
 export async function readCampaign(
@@ -43,7 +43,7 @@ export async function readTemplate(
   project: Project,
   templateId: string,
 ): Promise<WhatsappTemplate> {
-  const template = findTemplate(await businessesOf(stores, project), templateId);
+  const template = findTemplate(await treeOf(stores, project.id), templateId);
   if (template === null) throw new Rejected({ kind: 'campaign-template-not-found' });
   return template;
 }

@@ -8,10 +8,10 @@ import {
   replanned,
   UNSTARTED_CAMPAIGNS_MAX,
 } from '../../domain/campaigns/campaign.ts';
-import { findTemplate } from '../../domain/campaigns/campaign-sender.ts';
 import { type PlanRequest, planCampaign } from '../../domain/campaigns/plan-campaign.ts';
 import { recipientPrice } from '../../domain/campaigns/start-campaign.ts';
 import { times } from '../../domain/shared/money.ts';
+import { findTemplate } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
 import { Rejected } from '../errors/rejected.ts';
 import { startCampaignJob, startCampaignJobId } from '../jobs/campaign-jobs.ts';
@@ -20,7 +20,8 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import { businessesOf, type CampaignCommand } from './campaign-command.ts';
+import { treeOf } from '../whatsapp/tree-of.ts';
+import type { CampaignCommand } from './campaign-command.ts';
 import { lockCampaign } from './found.ts';
 
 interface ManagePorts {
@@ -49,7 +50,7 @@ export class ManageCampaigns {
       const now = clock.now();
       // Requests that meet wait here for each other, so that each counts the campaigns of those before it.
       await stores.accounts.lock([project.id]);
-      const planned = planCampaign(null, request, await businessesOf(stores, project), now);
+      const planned = planCampaign(null, request, await treeOf(stores, project.id), now);
       if (planned.kind !== 'planned') throw new Rejected(planned);
       const failedAfter = now - FAILED_START_COUNTED_MS;
       const unstarted = await stores.campaigns.countUnstarted(
@@ -79,7 +80,7 @@ export class ManageCampaigns {
       // An operator who removes whatsapp resources waits for the account too. It is locked before campaigns, as in a start.
       await stores.accounts.lock([command.project.id]);
       const current = await lockCampaign(stores, command);
-      const businesses = await businessesOf(stores, command.project);
+      const businesses = await treeOf(stores, command.project.id);
       const planned = planCampaign(current, request, businesses, now);
       if (planned.kind !== 'planned') throw new Rejected(planned);
       const { plan } = planned;

@@ -4,7 +4,7 @@ import { limitKey } from '../../domain/campaigns/limit-key.ts';
 import { type Preflight, type PreflightState, preflightCampaign } from '../../domain/campaigns/preflight.ts';
 import type { Recipient } from '../../domain/campaigns/recipient.ts';
 import { freeSince } from '../../domain/campaigns/sending-rate.ts';
-import { findPortfolio } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { findPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { readAccount } from '../billing/account-of.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
 import { Rejected } from '../errors/rejected.ts';
@@ -12,7 +12,8 @@ import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { businessesOf, type CampaignCommand } from './campaign-command.ts';
+import { treeOf } from '../whatsapp/tree-of.ts';
+import type { CampaignCommand } from './campaign-command.ts';
 import { readCampaign } from './found.ts';
 
 interface PreflightPorts {
@@ -43,10 +44,10 @@ export class PreflightCampaigns {
       if (!isEditable(campaign)) throw new Rejected({ kind: 'campaign-not-editable' });
       const account = await readAccount(stores, project.id);
       const recipients = await stores.recipients.ofCampaign(campaign.id);
-      const businesses = await businessesOf(stores, project);
+      const businesses = await treeOf(stores, project.id);
       const { whatsappPhoneId } = campaign;
       const numberKey = limitKey(project, whatsappPhoneId);
-      const portfolioId = findPortfolio(businesses, whatsappPhoneId)?.businessId ?? '';
+      const portfolioId = findPhoneNumber(businesses, whatsappPhoneId)?.business.businessId ?? '';
       const portfolioKey = limitKey(project, portfolioId);
       const state: PreflightState = {
         project,

@@ -31,7 +31,8 @@ import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import { businessesOf, type CampaignResult, type KeyedCampaignCommand } from './campaign-command.ts';
+import { treeOf } from '../whatsapp/tree-of.ts';
+import type { CampaignResult, KeyedCampaignCommand } from './campaign-command.ts';
 import { lockCampaign } from './found.ts';
 
 interface StartPorts {
@@ -219,7 +220,7 @@ export class StartCampaigns {
     account,
     prices,
   }: Start): Promise<Omit<StartState, 'campaign' | 'recipients'>> {
-    const businesses = await businessesOf(stores, project);
+    const businesses = await treeOf(stores, project.id);
     const availableChannels = this.#ports.channelProviders.channelsFor(project.environment);
     return { project, account, prices, businesses, availableChannels };
   }

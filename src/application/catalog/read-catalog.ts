@@ -8,6 +8,7 @@ import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.
 import { readAccount } from '../billing/account-of.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { treeOf } from '../whatsapp/tree-of.ts';
 
 /** Specification 4.3 and 4.6 to 4.8: what a project can read about itself and its prices. */
 export class ReadCatalog {
@@ -47,8 +48,7 @@ export class ReadCatalog {
   }
 
   /** The whatsapp businesses linked to the project, with everything below them. */
-  async whatsappResources(project: Project): Promise<readonly WhatsappBusiness[]> {
-    const trees = await this.#ports.unitOfWork.read((stores) => stores.whatsapp.byProjectIds([project.id]));
-    return trees.get(project.id) ?? [];
+  whatsappResources(project: Project): Promise<readonly WhatsappBusiness[]> {
+    return this.#ports.unitOfWork.read((stores) => treeOf(stores, project.id));
   }
 }

@@ -11,6 +11,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { lockedTreeOf, treeOf } from '../whatsapp/tree-of.ts';
 import { lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
 
 interface Ports {
@@ -34,7 +35,7 @@ export class ManageWhatsapp {
   read(project: string): Promise<readonly WhatsappBusiness[]> {
     return this.#ports.unitOfWork.read(async (stores) => {
       const { id } = await projectNamed(stores, project);
-      return (await stores.whatsapp.byProjectIds([id])).get(id) ?? [];
+      return treeOf(stores, id);
     });
   }
 
@@ -57,7 +58,7 @@ export class ManageWhatsapp {
     };
     return unitOfWork.run(async (stores) => {
       const { id: projectId } = await lockedProject(stores, project);
-      const before = (await stores.whatsapp.lock([projectId])).get(projectId) ?? [];
+      const before = await lockedTreeOf(stores, projectId);
       const after = completedTree(before, given, rows);
       if (isSameJson(before, after)) return before;
       const changes = resourceChanges(before, after);

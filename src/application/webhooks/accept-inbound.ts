@@ -54,7 +54,7 @@ export class AcceptInbound {
           this.#event(
             arrival,
             webhook,
-            findPhoneNumber(trees.get(webhook.projectId) ?? [], arrival.whatsappPhoneId),
+            findPhoneNumber(trees.get(webhook.projectId) ?? [], arrival.whatsappPhoneId)?.phoneNumber ?? null,
           ),
         ];
       });

@@ -5,7 +5,7 @@ import {
   type PlatformAccount,
   withoutNewRows,
 } from '../../domain/whatsapp/merge-account.ts';
-import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { accountsIn } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { messageOf } from '../errors/error-text.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -14,6 +14,7 @@ import type { Logger } from '../ports/logger.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WhatsappPlatform } from '../ports/whatsapp-platform.ts';
 import { liveTrees } from './live-trees.ts';
+import { lockedTreeOf } from './tree-of.ts';
 
 interface SyncPorts {
   readonly unitOfWork: UnitOfWork;
@@ -95,9 +96,9 @@ export class SyncWhatsapp {
     { platform, isShared }: { readonly platform: PlatformAccount; readonly isShared: boolean },
   ): Promise<boolean> {
     const { unitOfWork, clock, ids } = this.#ports;
-    return unitOfWork.run(async ({ whatsapp }) => {
+    return unitOfWork.run(async (stores) => {
       const now = clock.now();
-      const before = (await whatsapp.lock([projectId])).get(projectId) ?? [];
+      const before = await lockedTreeOf(stores, projectId);
       const after = before.map((business) => ({
         ...business,
         whatsappAccounts: business.whatsappAccounts.map((account) =>
@@ -110,14 +111,10 @@ export class SyncWhatsapp {
         ),
       }));
       if (JSON.stringify(after) === JSON.stringify(before)) return false;
-      await whatsapp.replace(projectId, after);
+      await stores.whatsapp.replace(projectId, after);
       return true;
     });
   }
-}
-
-function accountsIn(businesses: readonly WhatsappBusiness[]) {
-  return businesses.flatMap(({ whatsappAccounts }) => whatsappAccounts);
 }
 
 /** Resolves with null when the signal aborts; never without one. */

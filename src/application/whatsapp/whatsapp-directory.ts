@@ -1,4 +1,4 @@
-import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { accountsIn, type WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { WHATSAPP_DIRECTORY_FRESH_MS, type WhatsappDirectory } from '../ports/whatsapp-directory.ts';
@@ -81,7 +81,5 @@ export class StoredWhatsappDirectory implements WhatsappDirectory {
 }
 
 function numbersIn(businesses: readonly WhatsappBusiness[]) {
-  return businesses.flatMap(({ whatsappAccounts }) =>
-    whatsappAccounts.flatMap(({ phoneNumbers }) => phoneNumbers),
-  );
+  return accountsIn(businesses).flatMap(({ phoneNumbers }) => phoneNumbers);
 }

@@ -1,4 +1,6 @@
 import {
+  findPhoneNumber,
+  findTemplate,
   TEMPLATE_STATUS_APPROVED,
   type WhatsappAccount,
   type WhatsappBusiness,
@@ -38,12 +40,13 @@ export function findSender(
 ): CampaignSender | CampaignSenderRejection {
   const template = findTemplate(businesses, ids.templateId);
   if (template === null) return { kind: 'campaign-template-not-found' };
-  const from = findNumber(businesses, ids.whatsappPhoneId);
+  const from = findPhoneNumber(businesses, ids.whatsappPhoneId);
   if (from === null) return { kind: 'campaign-phone-not-found' };
   if (!from.account.templates.includes(template)) return { kind: 'campaign-accounts-differ' };
   const category = categoryOf(template);
   if (category === null) return { kind: 'campaign-category' };
-  return { kind: 'sender', ...from, template, category };
+  const { account, phoneNumber } = from;
+  return { kind: 'sender', account, phoneNumber, template, category };
 }
 
 /** As `findSender`, with a template that is approved. */
@@ -61,7 +64,7 @@ export function senderRejections(
   ids: SenderIds,
 ): readonly CampaignSenderRejection[] {
   const template = findTemplate(businesses, ids.templateId);
-  const account = findNumber(businesses, ids.whatsappPhoneId)?.account;
+  const account = findPhoneNumber(businesses, ids.whatsappPhoneId)?.account;
   const rejections: CampaignSenderRejection[] = [];
   if (template === null) rejections.push({ kind: 'campaign-template-not-found' });
   if (account === undefined) rejections.push({ kind: 'campaign-phone-not-found' });
@@ -70,30 +73,6 @@ export function senderRejections(
   if (categoryOf(template) === null) rejections.push({ kind: 'campaign-category' });
   if (template.status !== TEMPLATE_STATUS_APPROVED) rejections.push({ kind: 'template-not-approved' });
   return rejections;
-}
-
-/** The template with our 24-hex id, whatever account has it. */
-export function findTemplate(
-  businesses: readonly WhatsappBusiness[],
-  templateId: string,
-): WhatsappTemplate | null {
-  for (const { templates } of businesses.flatMap(({ whatsappAccounts }) => whatsappAccounts)) {
-    const template = templates.find(({ id }) => id === templateId);
-    if (template !== undefined) return template;
-  }
-  return null;
-}
-
-/** The number with our 24-hex id, and the account that has it. */
-function findNumber(
-  businesses: readonly WhatsappBusiness[],
-  whatsappPhoneId: string,
-): Pick<CampaignSender, 'account' | 'phoneNumber'> | null {
-  for (const account of businesses.flatMap(({ whatsappAccounts }) => whatsappAccounts)) {
-    const phoneNumber = account.phoneNumbers.find(({ id }) => id === whatsappPhoneId);
-    if (phoneNumber !== undefined) return { account, phoneNumber };
-  }
-  return null;
 }
 
 /** Null for a template that no campaign may send. */

@@ -10,7 +10,7 @@ import type { Message } from '../messages/message.ts';
 import { newMessage } from '../messages/new-message.ts';
 import type { Channel } from '../shared/channel.ts';
 import { add, type Money, times } from '../shared/money.ts';
-import type { WhatsappBusiness } from '../whatsapp/whatsapp-resources.ts';
+import { findTemplate, type WhatsappBusiness } from '../whatsapp/whatsapp-resources.ts';
 import {
   numbersRejection,
   parametersRejection,
@@ -22,7 +22,6 @@ import {
   type CampaignSender,
   type CampaignSenderRejection,
   decideSender,
-  findTemplate,
   senderRejections,
 } from './campaign-sender.ts';
 import { type Recipient, smsIdOf } from './recipient.ts';

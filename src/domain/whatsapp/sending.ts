@@ -1,5 +1,6 @@
 import { requiredFields, type TemplateParameters } from './template-parameters.ts';
 import {
+  accountsIn,
   TEMPLATE_STATUS_APPROVED,
   type WhatsappAccount,
   type WhatsappBusiness,
@@ -30,13 +31,11 @@ export function accountsOf(
   businesses: readonly WhatsappBusiness[],
   { accountId, phoneId }: NamedSender,
 ): readonly WhatsappAccount[] {
-  return businesses
-    .flatMap(({ whatsappAccounts }) => whatsappAccounts)
-    .filter(
-      ({ id, phoneNumbers }) =>
-        (accountId === null || id === accountId) &&
-        (phoneId === null || phoneNumbers.some((number) => number.id === phoneId)),
-    );
+  return accountsIn(businesses).filter(
+    ({ id, phoneNumbers }) =>
+      (accountId === null || id === accountId) &&
+      (phoneId === null || phoneNumbers.some((number) => number.id === phoneId)),
+  );
 }
 
 /** The first approved template of this name, in any language; null when no account has one. */

@@ -91,16 +91,16 @@ export function countResources(
   };
 }
 
-/** The number with our 24-hex id, wherever in the tree it stands. */
-export function findPhoneNumber(
-  businesses: readonly WhatsappBusiness[],
-  phoneId: string,
-): WhatsappPhoneNumber | null {
-  for (const account of businesses.flatMap((business) => business.whatsappAccounts)) {
-    const number = account.phoneNumbers.find((candidate) => candidate.id === phoneId);
-    if (number !== undefined) return number;
-  }
-  return null;
+/** A number with the account that has it, and the business whose numbers share one daily limit. */
+export interface FoundPhoneNumber {
+  readonly business: WhatsappBusiness;
+  readonly account: WhatsappAccount;
+  readonly phoneNumber: WhatsappPhoneNumber;
+}
+
+/** All accounts of the tree, in its order. */
+export function accountsIn(businesses: readonly WhatsappBusiness[]): readonly WhatsappAccount[] {
+  return businesses.flatMap(({ whatsappAccounts }) => whatsappAccounts);
 }
 
 /** The account with our 24-hex id, wherever in the tree it stands. */
@@ -108,21 +108,28 @@ export function findAccount(
   businesses: readonly WhatsappBusiness[],
   accountId: string,
 ): WhatsappAccount | null {
+  return accountsIn(businesses).find(({ id }) => id === accountId) ?? null;
+}
+
+/** The number with our 24-hex id, wherever in the tree it stands. */
+export function findPhoneNumber(
+  businesses: readonly WhatsappBusiness[],
+  phoneId: string,
+): FoundPhoneNumber | null {
   for (const business of businesses) {
-    const account = business.whatsappAccounts.find((candidate) => candidate.id === accountId);
-    if (account !== undefined) return account;
+    for (const account of business.whatsappAccounts) {
+      const phoneNumber = account.phoneNumbers.find(({ id }) => id === phoneId);
+      if (phoneNumber !== undefined) return { business, account, phoneNumber };
+    }
   }
   return null;
 }
 
-/** The business that has the number with our 24-hex id: its numbers share one daily limit. */
-export function findPortfolio(
+/** The template with our 24-hex id, whatever account has it. */
+export function findTemplate(
   businesses: readonly WhatsappBusiness[],
-  phoneId: string,
-): WhatsappBusiness | null {
-  return (
-    businesses.find(({ whatsappAccounts }) =>
-      whatsappAccounts.some(({ phoneNumbers }) => phoneNumbers.some(({ id }) => id === phoneId)),
-    ) ?? null
-  );
+  templateId: string,
+): WhatsappTemplate | null {
+  const templates = accountsIn(businesses).flatMap((account) => account.templates);
+  return templates.find(({ id }) => id === templateId) ?? null;
 }

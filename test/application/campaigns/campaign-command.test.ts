@@ -1,14 +1,7 @@
 import { expect, it } from 'vitest';
-import { businessesOf } from '../../../src/application/campaigns/campaign-command.ts';
 import { lockCampaign } from '../../../src/application/campaigns/found.ts';
 import { anId } from '../../support/builders.ts';
-import {
-  aCampaignBusiness,
-  OTHER_PROJECT,
-  openCampaigns,
-  PROJECT,
-  rejectionOf,
-} from '../../support/campaign-world.ts';
+import { OTHER_PROJECT, openCampaigns, PROJECT, rejectionOf } from '../../support/campaign-world.ts';
 
 it('only the project of a campaign locks it', async () => {
   const world = await openCampaigns();
@@ -18,13 +11,5 @@ it('only the project of a campaign locks it', async () => {
   expect(await lock(PROJECT, anId())).toEqual(await world.campaign());
   expect(await rejectionOf(lock(OTHER_PROJECT, anId()))).toEqual({ kind: 'campaign-not-found' });
   expect(await rejectionOf(lock(PROJECT, anId(2)))).toEqual({ kind: 'campaign-not-found' });
-  await world.close();
-});
-
-it('a project without whatsapp resources has no businesses', async () => {
-  const world = await openCampaigns();
-  const read = (project: typeof PROJECT) => world.unitOfWork.read((stores) => businessesOf(stores, project));
-  expect(await read(PROJECT)).toEqual([aCampaignBusiness()]);
-  expect(await read(OTHER_PROJECT)).toEqual([]);
   await world.close();
 });

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  decideSender,
-  findSender,
-  findTemplate,
-  senderRejections,
-} from '../../../src/domain/campaigns/campaign-sender.ts';
+import { decideSender, findSender, senderRejections } from '../../../src/domain/campaigns/campaign-sender.ts';
 import {
   anId,
   aWhatsappAccount,
@@ -81,12 +76,5 @@ describe('the sender of a campaign', () => {
         expect(findSender(BUSINESSES, given)).toMatchObject(first ?? { kind: 'sender' });
       }
     }
-  });
-
-  it('a template is found in whatever account has it', () => {
-    expect(findTemplate(BUSINESSES, foreignTemplate.id)).toBe(foreignTemplate);
-    expect(findTemplate(BUSINESSES, pending.id)).toBe(pending);
-    expect(findTemplate(BUSINESSES, anId(99))).toBeNull();
-    expect(findTemplate([], template.id)).toBeNull();
   });
 });

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import {
+  accountsIn,
   countResources,
   findAccount,
   findPhoneNumber,
-  findPortfolio,
+  findTemplate,
 } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
 import {
   aWhatsappAccount,
@@ -46,25 +47,27 @@ it('an account is found anywhere in the tree', () => {
   expect(findAccount([], 'a1')).toBeNull();
 });
 
-it('a number is found anywhere in the tree', () => {
-  const last = aWhatsappPhoneNumber({ id: 'p9' });
-  const numbers = [
-    aWhatsappBusiness({
-      whatsappAccounts: [third, aWhatsappAccount({ phoneNumbers: [aWhatsappPhoneNumber(), last] })],
-    }),
-  ];
-  expect(findPhoneNumber([...tree, ...numbers], 'p9')).toBe(last);
-  expect(findPhoneNumber(tree, 'p9')).toBeNull();
+it('the accounts of a tree are those of all businesses in its order', () => {
+  expect(accountsIn(tree)).toEqual([first, second, third]);
 });
 
-it('the portfolio of a number is the business that has it, in whatever account', () => {
-  const business = aWhatsappBusiness({
-    whatsappAccounts: [
-      third,
-      aWhatsappAccount({ phoneNumbers: [aWhatsappPhoneNumber(), aWhatsappPhoneNumber({ id: 'p9' })] }),
-    ],
-  });
-  expect(findPortfolio([...tree, business], 'p9')).toBe(business);
-  expect(findPortfolio(tree, 'p9')).toBeNull();
-  expect(findPortfolio([], 'p9')).toBeNull();
+it('a number is found anywhere in the tree, with its account and the business that is its portfolio', () => {
+  const phoneNumber = aWhatsappPhoneNumber({ id: 'p9' });
+  const account = aWhatsappAccount({ id: 'a9', phoneNumbers: [aWhatsappPhoneNumber(), phoneNumber] });
+  const business = aWhatsappBusiness({ id: 'b9', whatsappAccounts: [third, account] });
+  const found = findPhoneNumber([...tree, business], 'p9');
+  expect(found?.phoneNumber).toBe(phoneNumber);
+  expect(found?.account).toBe(account);
+  expect(found?.business).toBe(business);
+  expect(findPhoneNumber(tree, 'p9')).toBeNull();
+  expect(findPhoneNumber([], 'p9')).toBeNull();
+});
+
+it('a template is found in whatever account has it', () => {
+  const template = aWhatsappTemplate({ id: 't9' });
+  const account = aWhatsappAccount({ templates: [aWhatsappTemplate(), template] });
+  const business = aWhatsappBusiness({ whatsappAccounts: [third, account] });
+  expect(findTemplate([...tree, business], 't9')).toBe(template);
+  expect(findTemplate(tree, 't9')).toBeNull();
+  expect(findTemplate([], 't9')).toBeNull();
 });

@@ -17,6 +17,7 @@ import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 import type { WakeSignal } from '../../ports/wake-signal.ts';
 import type { NumberOfProject } from '../../ports/webhook-stores.ts';
 import type { WebhookTransport } from '../../ports/webhook-transport.ts';
+import { lockedTreeOf } from '../../whatsapp/tree-of.ts';
 import { lockedProject, newChange, projectNamed, recordChange } from '../operator-change.ts';
 import { cutPage, type ListPage } from '../walk-page.ts';
 
@@ -79,7 +80,7 @@ export class ManageInboundWebhooks {
     const secret = newInboundSecret(() => ids.secret());
     return unitOfWork.run(async (stores) => {
       const { id: projectId } = await lockedProject(stores, project);
-      const tree = (await stores.whatsapp.lock([projectId])).get(projectId) ?? [];
+      const tree = await lockedTreeOf(stores, projectId);
       if (findPhoneNumber(tree, whatsappPhoneId) === null) {
         throw new Rejected({ kind: 'phone-number-not-found' });
       }
