@@ -1,12 +1,6 @@
-import { accountsOf } from '../whatsapp/sending.ts';
+import { accountsOf, approvedTemplate } from '../whatsapp/sending.ts';
 import { type ParameterRejection, parameterRejection } from '../whatsapp/template-parameters.ts';
-import {
-  findAccount,
-  findPhoneNumber,
-  TEMPLATE_STATUS_APPROVED,
-  type WhatsappAccount,
-  type WhatsappBusiness,
-} from '../whatsapp/whatsapp-resources.ts';
+import { findAccount, type WhatsappBusiness } from '../whatsapp/whatsapp-resources.ts';
 import type { SendRequest } from './send-request.ts';
 
 export type WhatsappRejection =
@@ -34,33 +28,25 @@ export function decideWhatsappSender(
   const { accountId, phoneId } = whatsappSender;
   const account = accountId === null ? null : findAccount(businesses, accountId);
   if (accountId !== null && account === null) return { kind: 'whatsapp-account-not-found' };
-  if (phoneId !== null && !hasPhone(account, businesses, phoneId)) {
+  const accounts = accountsOf(businesses, whatsappSender);
+  if (phoneId !== null && accounts.length === 0) {
     return { kind: 'whatsapp-phone-not-found', within: account === null ? 'project' : 'account' };
   }
   const isTemplate = content.smsType === 'whatsapp-template';
   const name = isTemplate ? content.templateName : whatsappSender.templateName;
   if (name === null) return { kind: 'usable', category: null };
   if (isTemplate && account === null) return { kind: 'template-not-found' };
-  const named = accountsOf(businesses, whatsappSender)
-    .flatMap(({ templates }) => templates)
-    .filter((template) => template.name === name);
-  if (named.length === 0) return { kind: 'template-not-found' };
-  const template = named.find(({ status }) => status === TEMPLATE_STATUS_APPROVED);
-  if (template === undefined) return { kind: 'template-not-approved' };
+  const sendable = approvedTemplate(accounts, name);
+  if (sendable === null) {
+    const isPresent = accounts.some(({ templates }) => templates.some((template) => template.name === name));
+    return { kind: isPresent ? 'template-not-approved' : 'template-not-found' };
+  }
   if (!isTemplate) return { kind: 'usable', category: null };
+  const { template } = sendable;
   return (
     parameterRejection(template, content.templateParameters) ?? {
       kind: 'usable',
       category: template.category,
     }
   );
-}
-
-function hasPhone(
-  account: WhatsappAccount | null,
-  businesses: readonly WhatsappBusiness[],
-  phoneId: string,
-): boolean {
-  if (account === null) return findPhoneNumber(businesses, phoneId) !== null;
-  return account.phoneNumbers.some(({ id }) => id === phoneId);
 }
