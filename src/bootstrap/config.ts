@@ -59,7 +59,7 @@ export interface Config {
   /** Addresses or ranges of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   /** Whether campaigns keep the sending rate and the daily limit of the platform. */
-  readonly campaignLimits: boolean;
+  readonly keepsPlatformLimits: boolean;
   readonly logLevel: string;
   /** Where `/metrics` is served; null when it is not. */
   readonly metrics: { readonly port: number; readonly host: string } | null;
@@ -154,7 +154,7 @@ function assemble(parsed: Parsed, channelsFile: ProvidersConfig | null): Config 
     reports: reportsOf(parsed, database),
     publicUrl: parsed.PUBLIC_URL === '' ? null : parsed.PUBLIC_URL,
     trustedProxies: parsed.TRUSTED_PROXIES,
-    campaignLimits: parsed.CAMPAIGN_LIMITS === 'on',
+    keepsPlatformLimits: parsed.CAMPAIGN_LIMITS === 'on',
     logLevel: parsed.LOG_LEVEL,
     traceEndpoint: parsed.OTEL_EXPORTER_OTLP_ENDPOINT === '' ? null : parsed.OTEL_EXPORTER_OTLP_ENDPOINT,
     metrics: parsed.METRICS_PORT === null ? null : { port: parsed.METRICS_PORT, host: parsed.METRICS_HOST },

@@ -28,7 +28,7 @@ export interface ContainerParts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** As in `SystemParts`. */
-  readonly campaignLimits?: boolean;
+  readonly keepsPlatformLimits?: boolean;
   readonly onSubmission?: (message: SimulatedMessage) => void;
   readonly overrides?: readonly ContainerModule[];
   /** What stands around the ports; none by default. */

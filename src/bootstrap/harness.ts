@@ -44,7 +44,7 @@ export interface HarnessOptions {
   /** The content of a channels file, whose providers are stand-ins on this machine; `providers` comes before it. */
   readonly channels?: unknown;
   /** Whether campaigns keep the sending rate and the daily limit of the platform; they do without. */
-  readonly campaignLimits?: boolean;
+  readonly keepsPlatformLimits?: boolean;
   /**
    * More or other adapters; later modules win.
    * @internal
@@ -133,7 +133,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       overrides: options.overrides ?? [],
       instruments: options.instruments ?? [],
       ...(options.adminToken === undefined ? {} : { adminToken: options.adminToken }),
-      ...(options.campaignLimits === undefined ? {} : { campaignLimits: options.campaignLimits }),
+      ...(options.keepsPlatformLimits === undefined
+        ? {}
+        : { keepsPlatformLimits: options.keepsPlatformLimits }),
       ...(options.observeReply === undefined ? {} : { observeReply: options.observeReply }),
     });
     await start(service);

@@ -86,7 +86,7 @@ async function run(config: Config): Promise<void> {
     adminToken: config.adminToken,
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
-    campaignLimits: config.campaignLimits,
+    keepsPlatformLimits: config.keepsPlatformLimits,
     clock: new SystemClock(),
     logger,
     watchesClock: true,

@@ -62,7 +62,7 @@ export const ports = {
   retentionPause: port<Delay>('RetentionPause'),
   keyUseInterval: port<Timeout>('KeyUseInterval'),
   heartbeatInterval: port<Timeout>('HeartbeatInterval'),
-  campaignLimits: port<boolean>('CampaignLimits'),
+  keepsPlatformLimits: port<boolean>('KeepsPlatformLimits'),
 };
 
 /** Adapters the bootstrap itself has to reach, beyond the port they fill. */

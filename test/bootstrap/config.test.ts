@@ -209,7 +209,7 @@ describe('what is read', () => {
         LOG_LEVEL: 'silent',
       }),
     ).toMatchObject({
-      campaignLimits: false,
+      keepsPlatformLimits: false,
       port: 0,
       host: '::',
       role: 'worker',

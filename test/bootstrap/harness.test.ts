@@ -390,7 +390,7 @@ describe('campaigns', () => {
     await started(limited, 20);
     await limited.settle();
     expect(limited.inbox.all()).toHaveLength(8);
-    const free = await harnessWith({ campaignLimits: false });
+    const free = await harnessWith({ keepsPlatformLimits: false });
     await started(free, 20);
     await free.settle();
     expect(free.inbox.all()).toHaveLength(20);

@@ -56,7 +56,7 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
     enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
     channelProviders: { route: () => [] },
     submissionCapacity: new SubmissionCapacity(),
-    campaignLimits: new CampaignLimits({ campaignLimits: true }),
+    campaignLimits: new CampaignLimits({ keepsPlatformLimits: true }),
     restorePoint: { covers: () => false },
   });
 

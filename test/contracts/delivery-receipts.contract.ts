@@ -50,7 +50,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
         enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
         channelProviders: { route: () => [] },
         submissionCapacity: new SubmissionCapacity(),
-        campaignLimits: new CampaignLimits({ campaignLimits: true }),
+        campaignLimits: new CampaignLimits({ keepsPlatformLimits: true }),
         restorePoint: { covers: () => false },
       }),
       revokeAttempts: new RevokeAttempts({

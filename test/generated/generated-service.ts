@@ -37,7 +37,7 @@ export class GeneratedService {
       // Callbacks have somebody to go to; no live project sends anything.
       channels: { whatsapp: { providers: { meta: CLOUD_API } } },
       // One campaign would wait for another that comes from the same number.
-      campaignLimits: false,
+      keepsPlatformLimits: false,
       egress: { allow: ['127.0.0.1/32'], ports: [portOf(receiver)] },
     });
     return new GeneratedService(harness, Number(new URL(await harness.url).port), receiver);

@@ -126,7 +126,7 @@ class FailingUnitOfWork extends SqlUnitOfWork {
 interface CampaignWorldOptions {
   readonly businesses?: readonly WhatsappBusiness[];
   readonly credit?: number;
-  readonly campaignLimits?: boolean;
+  readonly keepsPlatformLimits?: boolean;
   /** Whether no channel has a provider. */
   readonly isWithoutChannels?: boolean;
 }
@@ -135,12 +135,12 @@ interface CampaignWorldOptions {
 export async function openCampaigns({
   businesses = [aCampaignBusiness()],
   credit = 1_000,
-  campaignLimits = true,
+  keepsPlatformLimits = true,
   isWithoutChannels = false,
 }: CampaignWorldOptions = {}) {
   const wakes = { count: 0 };
   const changed = new ContainerModule(({ rebind }) => {
-    rebind(ports.campaignLimits).toConstantValue(campaignLimits);
+    rebind(ports.keepsPlatformLimits).toConstantValue(keepsPlatformLimits);
     rebind(ports.wakeSignal).toConstantValue({
       wake: () => {
         wakes.count += 1;

@@ -48,7 +48,7 @@ export async function startLoadService({
     egress: config.egress,
     clock,
     logger: new PinoLogger({ level: process.env.LOG_LEVEL ?? 'error' }),
-    campaignLimits: config.campaignLimits,
+    keepsPlatformLimits: config.keepsPlatformLimits,
     reports: config.reports,
     adminToken: config.adminToken,
     watchesClock: true,

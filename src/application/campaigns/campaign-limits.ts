@@ -37,8 +37,8 @@ export class CampaignLimits {
   /** What this process has started, by the key of the number: there are as many as numbers that send campaigns. */
   readonly #rates = new Map<string, RateState>();
 
-  constructor({ campaignLimits }: { readonly campaignLimits: boolean }) {
-    this.#isOn = campaignLimits;
+  constructor({ keepsPlatformLimits }: { readonly keepsPlatformLimits: boolean }) {
+    this.#isOn = keepsPlatformLimits;
   }
 
   /**

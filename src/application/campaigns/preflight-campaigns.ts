@@ -22,7 +22,7 @@ interface PreflightPorts {
   readonly channelProviders: Pick<ChannelProviders, 'channelsFor'>;
   readonly clock: Clock;
   /** Whether campaigns keep the sending rate and the daily limit of the platform. */
-  readonly campaignLimits: boolean;
+  readonly keepsPlatformLimits: boolean;
 }
 
 /** Tells what the start of a campaign would do now. */
@@ -36,7 +36,7 @@ export class PreflightCampaigns {
   /** Changes nothing. Throws `Rejected` when the campaign is unknown or has started. */
   async execute(command: CampaignCommand): Promise<Preflight> {
     const { project } = command;
-    const { unitOfWork, currentPrices, clock, channelProviders, campaignLimits } = this.#ports;
+    const { unitOfWork, currentPrices, clock, channelProviders, keepsPlatformLimits } = this.#ports;
     const pricesAt = await currentPrices.read();
     return unitOfWork.read(async (stores) => {
       const now = clock.now();
@@ -59,7 +59,7 @@ export class PreflightCampaigns {
         availableChannels: channelProviders.channelsFor(project.environment),
         freeAt: freeSince(await stores.sendingSlots.find(numberKey), now),
         conversations: await openConversations(stores, portfolioKey, campaign, recipients, now),
-        isLimited: campaignLimits,
+        keepsPlatformLimits,
       };
       return preflightCampaign(state, now);
     });

@@ -46,7 +46,7 @@ interface StartPorts {
   readonly logger: Logger;
   readonly wakeSignal: WakeSignal;
   /** Whether campaigns keep the sending rate and the daily limit of the platform. */
-  readonly campaignLimits: boolean;
+  readonly keepsPlatformLimits: boolean;
 }
 
 /** What one start works on. */
@@ -235,7 +235,7 @@ export class StartCampaigns {
   ): Promise<readonly LowCreditNotice[]> {
     const { phoneNumber } = sender;
     const numberKey = limitKey(project, phoneNumber.id);
-    const perSecond = this.#ports.campaignLimits ? messagesPerSecond(phoneNumber) : null;
+    const perSecond = this.#ports.keepsPlatformLimits ? messagesPerSecond(phoneNumber) : null;
     const freeAt = perSecond === null ? now : freeSince(await stores.sendingSlots.lock(numberKey), now);
     const slots = nextSlots(freeAt, perSecond, messages.length, now);
     await Promise.all([

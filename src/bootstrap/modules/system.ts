@@ -17,11 +17,11 @@ export interface SystemParts {
   readonly logger: Logger;
   readonly secretKey: Buffer;
   /** Whether campaigns keep the sending rate and the daily limit of the platform; true by default. */
-  readonly campaignLimits?: boolean;
+  readonly keepsPlatformLimits?: boolean;
 }
 
 /** Time, chance, secrets and the log. */
-export const system = ({ clock, logger, secretKey, campaignLimits = true }: SystemParts) =>
+export const system = ({ clock, logger, secretKey, keepsPlatformLimits = true }: SystemParts) =>
   new ContainerModule(({ bind }) => {
     bind(ports.clock).toConstantValue(clock);
     bind(ports.logger).toConstantValue(logger);
@@ -32,7 +32,7 @@ export const system = ({ clock, logger, secretKey, campaignLimits = true }: Syst
     bind(ports.requestHasher).toConstantValue(new HmacRequestHasher({ secretKey }));
     bind(ports.secretBox).toConstantValue(new AesSecretBox({ secretKey }));
     bind(ports.hmac).toConstantValue(nodeHmac);
-    bind(ports.campaignLimits).toConstantValue(campaignLimits);
+    bind(ports.keepsPlatformLimits).toConstantValue(keepsPlatformLimits);
     bind(ports.keyUseInterval).toConstantValue(timedTimeout(KEY_USE_INTERVAL_MS));
     bind(ports.heartbeatInterval).toConstantValue(timedTimeout(WORKER_HEARTBEAT_MS));
     bind(adapters.localWakeSignal).toConstantValue(new LocalWakeSignal());

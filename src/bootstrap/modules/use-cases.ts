@@ -93,7 +93,7 @@ const {
   resultRetryDelay,
 } = ports;
 const { keyUseInterval } = ports;
-const { heartbeatInterval, workerId, campaignLimits, whatsappPlatforms } = ports;
+const { heartbeatInterval, workerId, keepsPlatformLimits, whatsappPlatforms } = ports;
 const {
   reportFiles,
   csvDecoder,
@@ -134,7 +134,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, EnqueueWebhooks, { clock, ids: idSource });
   wire(bind, NoticeLowCredit, { enqueueWebhooks: EnqueueWebhooks, ids: idSource, logger, wakeSignal });
   bind(SubmissionCapacity).toResolvedValue(() => new SubmissionCapacity());
-  wire(bind, CampaignLimits, { campaignLimits });
+  wire(bind, CampaignLimits, { keepsPlatformLimits });
   wire(bind, RestorePoint, { unitOfWork });
   wire(bind, MarkRestored, { unitOfWork, clock, ids: idSource });
   wire(bind, AdvanceMessages, {
@@ -237,7 +237,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     ids: idSource,
     logger,
     wakeSignal,
-    campaignLimits,
+    keepsPlatformLimits,
   });
   wire(bind, StopCampaigns, { unitOfWork, advanceMessages: AdvanceMessages, clock });
   wire(bind, PreflightCampaigns, {
@@ -245,7 +245,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     currentPrices: CachedPriceList,
     channelProviders,
     clock,
-    campaignLimits,
+    keepsPlatformLimits,
   });
   bind(CampaignGate).toResolvedValue(() => new CampaignGate());
   wire(bind, BrowseCampaigns, { unitOfWork });

@@ -18,7 +18,7 @@ export interface PreflightState extends StartState {
   /** The numbers of recipients with whom a conversation is open, and how many the portfolio has open in all. */
   readonly conversations: { readonly open: ReadonlySet<PhoneNumber>; readonly count: number };
   /** Whether campaigns keep the sending rate and the daily limit. */
-  readonly isLimited: boolean;
+  readonly keepsPlatformLimits: boolean;
 }
 
 /** What a start would do now. */
@@ -43,7 +43,7 @@ export function preflightCampaign(state: PreflightState, now: number): Preflight
   const { account, campaign, recipients, prices, businesses } = state;
   const sender = decideSender(businesses, campaign);
   const cost = times(recipientPrice(prices, pricedBy(businesses, campaign)), recipients.length);
-  const number = state.isLimited && sender.kind === 'sender' ? sender.phoneNumber : null;
+  const number = state.keepsPlatformLimits && sender.kind === 'sender' ? sender.phoneNumber : null;
   const perSecond = number === null ? null : messagesPerSecond(number);
   const dailyLimit = number === null ? null : dailyLimitOf(number);
   const { startsAt } = nextSlots(state.freeAt, perSecond, recipients.length, now);

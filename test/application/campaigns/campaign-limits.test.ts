@@ -57,8 +57,8 @@ describe('the limits of campaigns', () => {
 
   afterEach(() => world.close());
 
-  async function open(messagingLimit = 'TIER_250', campaignLimits = true): Promise<void> {
-    world = await openCampaigns({ businesses: [aCampaignBusiness({ messagingLimit })], campaignLimits });
+  async function open(messagingLimit = 'TIER_250', keepsPlatformLimits = true): Promise<void> {
+    world = await openCampaigns({ businesses: [aCampaignBusiness({ messagingLimit })], keepsPlatformLimits });
     limits = world.container.get(CampaignLimits);
   }
 

@@ -110,7 +110,7 @@ describe('the preflight of a campaign', () => {
   });
 
   it('a preflight without campaign limits knows neither rate nor daily limit', async () => {
-    await open({ campaignLimits: false });
+    await open({ keepsPlatformLimits: false });
     const command = await world.created(testNumbers(10));
     const unlimited = { messagesPerSecond: null, dailyLimit: null, durationMs: 0 };
     expect(await preflight(command)).toMatchObject(unlimited);

@@ -344,7 +344,7 @@ describe('starting scheduled campaigns', () => {
   });
 
   it('without campaign limits all messages start at once, and no slots are taken', async () => {
-    await open({ campaignLimits: false });
+    await open({ keepsPlatformLimits: false });
     await world.started(testNumbers(10));
     expect(new Set(Object.values(await world.jobs()))).toEqual(new Set([NOW]));
     expect(await world.database.knex('sending_slots').select()).toEqual([]);

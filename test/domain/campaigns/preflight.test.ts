@@ -32,7 +32,7 @@ const STATE: PreflightState = {
   availableChannels: CHANNELS,
   freeAt: 0,
   conversations: { open: new Set(), count: 0 },
-  isLimited: true,
+  keepsPlatformLimits: true,
 };
 const preflight = (given: Partial<PreflightState> = {}) => preflightCampaign({ ...STATE, ...given }, NOW);
 const withTemplate = (given: Parameters<typeof aWhatsappTemplate>[0]) => [
@@ -86,7 +86,7 @@ describe('the preflight of a campaign', () => {
   });
 
   it('the time is none where nothing limits the rate', () => {
-    expect(preflight({ isLimited: false, freeAt: NOW + 5_000 })).toMatchObject({
+    expect(preflight({ keepsPlatformLimits: false, freeAt: NOW + 5_000 })).toMatchObject({
       messagesPerSecond: null,
       dailyLimit: null,
       durationMs: 0,
