@@ -42,10 +42,10 @@ export class CampaignLimits {
   }
 
   /**
-   * Opens the conversations of messages that are about to start, and returns when to try those again that may not, by
-   * their ids. Messages that belong to no campaign are not limited.
+   * Admits messages that are about to start: they count for the rate of their number and open their conversations. Resolves with
+   * when to try the others again, by their ids. Messages that belong to no campaign are not limited.
    */
-  async retryAts(
+  async admit(
     stores: Pick<Stores, 'whatsapp' | 'conversations'>,
     starting: readonly StartingMessage[],
     now: number,

@@ -96,7 +96,7 @@ export class AdvanceMessages {
       .map((each) => this.#withdrawnWhenRestored(each, before));
     const projects = await projectsOfStarts(stores, due, before);
     const starts = startsAmong(due, before);
-    const retryAts = await this.#retryAts(stores, starts, { projects, isIsolated, now });
+    const retryAts = await this.#admit(stores, starts, { projects, isIsolated, now });
     const { after, writes } = fold([...events, ...due], before, retryAts, now);
     const changes = changesBetween(before, after);
     await Promise.all([
@@ -128,11 +128,11 @@ export class AdvanceMessages {
   }
 
   /**
-   * When the attempts start that may not start now, by message: those of an isolated project, of a provider at its limit, and
-   * of campaigns that have to wait. What waits for another reason neither counts for a campaign's rate nor opens a
-   * conversation.
+   * Admits the attempts that may start now. Resolves with when the others start, by message: those of an isolated project, of a
+   * provider at its limit, and of campaigns that have to wait. What waits for another reason neither counts for a campaign's rate
+   * nor opens a conversation.
    */
-  async #retryAts(
+  async #admit(
     stores: Stores,
     starts: readonly AttemptStart[],
     { projects, isIsolated, now }: StartSurroundings,
@@ -151,7 +151,7 @@ export class AdvanceMessages {
       if (retryAt !== null) retryAts.set(message.smsId, retryAt);
       else if (message.attempts.length === 0 && project !== undefined) ready.push({ message, project });
     }
-    for (const [smsId, at] of await campaignLimits.retryAts(stores, ready, now)) retryAts.set(smsId, at);
+    for (const [smsId, at] of await campaignLimits.admit(stores, ready, now)) retryAts.set(smsId, at);
     return retryAts;
   }
 

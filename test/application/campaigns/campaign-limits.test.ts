@@ -70,7 +70,7 @@ describe('the limits of campaigns', () => {
   }
 
   const retryAtsOf = async (given: readonly StartingMessage[], now = NOW) =>
-    Object.fromEntries(await world.unitOfWork.run((stores) => limits.retryAts(stores, given, now)));
+    Object.fromEntries(await world.unitOfWork.run((stores) => limits.admit(stores, given, now)));
   const retryAts = (given: readonly Message[], now = NOW) => retryAtsOf(starting(given), now);
 
   /** Opens conversations with so many numbers that no message is for. */
@@ -82,13 +82,13 @@ describe('the limits of campaigns', () => {
 
   it('limits that are switched off ask nothing of the database', async () => {
     await open('TIER_250', false);
-    expect(await limits.retryAts({} as Stores, starting(messages(300)), NOW)).toEqual(new Map());
+    expect(await limits.admit({} as Stores, starting(messages(300)), NOW)).toEqual(new Map());
   });
 
   it('messages that belong to no campaign are not limited, and nothing is read for them', async () => {
     await open();
     const single = { ...aMessage(), campaignId: null };
-    expect(await limits.retryAts({} as Stores, starting([single]), NOW)).toEqual(new Map());
+    expect(await limits.admit({} as Stores, starting([single]), NOW)).toEqual(new Map());
   });
 
   it('a single message among those of a campaign opens no conversation', async () => {
@@ -222,7 +222,7 @@ describe('the limits of campaigns', () => {
       byProjectIds: async () => new Map([[PROJECT.id, [aCampaignBusiness({ messagingLimit: 'TIER_1K' })]]]),
     };
     const stores = { whatsapp } as unknown as Stores;
-    expect([...(await limits.retryAts(stores, starting(messages(1, NUMBER.id, 24)), NOW)).values()]).toEqual([
+    expect([...(await limits.admit(stores, starting(messages(1, NUMBER.id, 24)), NOW)).values()]).toEqual([
       NOW + 300,
     ]);
   });
@@ -281,7 +281,7 @@ describe('the limits of campaigns', () => {
     } as unknown as Stores;
     const foreign = { ...(messages(1, anId(56), 3)[0] as Message), projectId: anId(5) };
     const all = [foreign, ...messages(1), ...messages(1, otherNumber, 1), ...messages(1, NUMBER.id, 2)];
-    await limits.retryAts(stores, starting(all), NOW);
+    await limits.admit(stores, starting(all), NOW);
     expect(locked).toEqual(['101', PORTFOLIO_ID, '999']);
     expect(read).toEqual([[anId(5), PROJECT.id]]);
   });
