@@ -17,7 +17,7 @@ import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { KeyedCampaignCommand } from './campaign-command.ts';
-import { campaignOrRejected, lockCampaignIfAny, readTemplate } from './found.ts';
+import { campaignOrRejected, lockCampaignIfAny, readTemplate } from './stored-campaign.ts';
 
 interface AttachPorts {
   readonly unitOfWork: UnitOfWork;

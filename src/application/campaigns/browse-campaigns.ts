@@ -5,7 +5,7 @@ import type { Page } from '../../domain/shared/page.ts';
 import type { WhatsappTemplate } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { CampaignCommand } from './campaign-command.ts';
-import { readCampaign, readTemplate } from './found.ts';
+import { readCampaign, readTemplate } from './stored-campaign.ts';
 
 /** A campaign is shown with as many of its samples, the newest. */
 export const SAMPLES_LISTED_MAX = 100;

@@ -22,7 +22,7 @@ import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import { treeOf } from '../whatsapp/tree-of.ts';
 import type { CampaignCommand } from './campaign-command.ts';
-import { lockCampaign } from './found.ts';
+import { lockCampaign } from './stored-campaign.ts';
 
 interface ManagePorts {
   readonly unitOfWork: UnitOfWork;

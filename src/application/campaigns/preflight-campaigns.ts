@@ -14,7 +14,7 @@ import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { treeOf } from '../whatsapp/tree-of.ts';
 import type { CampaignCommand } from './campaign-command.ts';
-import { readCampaign } from './found.ts';
+import { readCampaign } from './stored-campaign.ts';
 
 interface PreflightPorts {
   readonly unitOfWork: UnitOfWork;

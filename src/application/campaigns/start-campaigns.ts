@@ -33,7 +33,7 @@ import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import { treeOf } from '../whatsapp/tree-of.ts';
 import type { CampaignResult, KeyedCampaignCommand } from './campaign-command.ts';
-import { lockCampaign } from './found.ts';
+import { lockCampaign } from './stored-campaign.ts';
 
 interface StartPorts {
   readonly unitOfWork: UnitOfWork;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lockCampaign } from '../../../src/application/campaigns/found.ts';
+import { lockCampaign } from '../../../src/application/campaigns/stored-campaign.ts';
 import { anId } from '../../support/builders.ts';
 import { OTHER_PROJECT, openCampaigns, PROJECT, rejectionOf } from '../../support/campaign-world.ts';
 
