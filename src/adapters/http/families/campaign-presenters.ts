@@ -1,16 +1,13 @@
 import type { z } from 'zod';
 import { billingStatusOf, type Campaign, scheduleTypeOf } from '../../../domain/campaigns/campaign.ts';
-import type { PlanRequest } from '../../../domain/campaigns/plan-campaign.ts';
 import type { Preflight } from '../../../domain/campaigns/preflight.ts';
-import { type NewRecipient, type Recipient, smsIdOf } from '../../../domain/campaigns/recipient.ts';
+import { type Recipient, smsIdOf } from '../../../domain/campaigns/recipient.ts';
 import { recipientPayload } from '../../../domain/campaigns/recipient-payload.ts';
 import { isoOf } from '../../../domain/shared/instant.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
-import { canonicalPhoneNumber, type PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import type { TemplateParameters } from '../../../domain/whatsapp/template-parameters.ts';
 import type { WhatsappTemplate } from '../../../domain/whatsapp/whatsapp-resources.ts';
 import { rejectionError } from '../routing/rejection-errors.ts';
-import type { recipientsBody, updateBody } from './campaign-requests.ts';
 import type {
   campaignSchema,
   payloadSchema,
@@ -18,25 +15,6 @@ import type {
   recipientSchema,
   sampleSchema,
 } from './campaign-schemas.ts';
-
-/** The request as the use case takes it; what is left out is null. */
-export function toPlanRequest(body: Omit<z.output<typeof updateBody>, 'category'>): PlanRequest {
-  return {
-    name: body.name ?? null,
-    templateId: body.templateId?.toLowerCase() ?? null,
-    whatsappPhoneId: body.phoneNumberId?.toLowerCase() ?? null,
-    scheduleType: body.scheduleType ?? null,
-    scheduledFor: body.scheduledFor === undefined ? null : Date.parse(body.scheduledFor),
-  };
-}
-
-export function toNewRecipients({ recipients }: z.output<typeof recipientsBody>): readonly NewRecipient[] {
-  return recipients.map(({ phoneNumber, templateParameters }) => ({
-    phoneNumber: canonicalPhoneNumber(phoneNumber as PhoneNumber),
-    phoneNumberAsSent: phoneNumber,
-    templateParameters: (templateParameters ?? {}) as TemplateParameters,
-  }));
-}
 
 export function presentCampaign(campaign: Campaign): z.input<typeof campaignSchema> {
   return {

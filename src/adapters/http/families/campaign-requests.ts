@@ -6,7 +6,10 @@ import {
   CAMPAIGN_STATUSES,
   SCHEDULE_TYPES,
 } from '../../../domain/campaigns/campaign.ts';
-import { RECIPIENT_STATUSES } from '../../../domain/campaigns/recipient.ts';
+import type { PlanRequest } from '../../../domain/campaigns/plan-campaign.ts';
+import { type NewRecipient, RECIPIENT_STATUSES } from '../../../domain/campaigns/recipient.ts';
+import { canonicalPhoneNumber, type PhoneNumber } from '../../../domain/shared/phone-number.ts';
+import type { TemplateParameters } from '../../../domain/whatsapp/template-parameters.ts';
 import {
   CAMPAIGN_LIMIT_DEFAULT,
   CAMPAIGN_LIMIT_MAX,
@@ -188,3 +191,23 @@ export const payloadQuery = z.object({
     .meta({ ...idOfCampaign, description: 'The same as `_id`' })
     .optional(),
 });
+
+/** A request as the use case takes it; what is left out is null. */
+export function toPlanRequest(body: Omit<z.output<typeof updateBody>, 'category'>): PlanRequest {
+  return {
+    name: body.name ?? null,
+    templateId: body.templateId?.toLowerCase() ?? null,
+    whatsappPhoneId: body.phoneNumberId?.toLowerCase() ?? null,
+    scheduleType: body.scheduleType ?? null,
+    scheduledFor: body.scheduledFor === undefined ? null : Date.parse(body.scheduledFor),
+  };
+}
+
+/** The recipients of a request as the use cases take them. */
+export function toNewRecipients({ recipients }: z.output<typeof recipientsBody>): readonly NewRecipient[] {
+  return recipients.map(({ phoneNumber, templateParameters }) => ({
+    phoneNumber: canonicalPhoneNumber(phoneNumber as PhoneNumber),
+    phoneNumberAsSent: phoneNumber,
+    templateParameters: (templateParameters ?? {}) as TemplateParameters,
+  }));
+}

@@ -29,8 +29,6 @@ import {
   presentPreflight,
   presentRecipient,
   presentSample,
-  toNewRecipients,
-  toPlanRequest,
 } from './campaign-presenters.ts';
 import {
   campaignParams,
@@ -40,6 +38,8 @@ import {
   listQuery,
   payloadQuery,
   recipientsBody,
+  toNewRecipients,
+  toPlanRequest,
   updateBody,
 } from './campaign-requests.ts';
 import {
