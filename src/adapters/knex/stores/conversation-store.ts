@@ -124,7 +124,8 @@ export class SqlConversationStore implements ConversationStore {
   async sweepWritten(until: number, limit: number): Promise<void> {
     await this.#session.execute(
       `DELETE FROM service_windows WHERE (phone_number_id, phone_number) IN (
-         SELECT phone_number_id, phone_number FROM service_windows WHERE wrote_at <= ? ORDER BY wrote_at LIMIT ?)`,
+         SELECT phone_number_id, phone_number FROM service_windows WHERE wrote_at <= ?
+         ORDER BY wrote_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
       [until, limit],
     );
   }
