@@ -3,6 +3,7 @@ import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { holdEntry, settlementEntry } from '../../src/domain/billing/ledger.ts';
 import type { Campaign } from '../../src/domain/campaigns/campaign.ts';
 import type { Recipient } from '../../src/domain/campaigns/recipient.ts';
+import { anonymisedRecipient } from '../../src/domain/retention/retained-recipient.ts';
 import { iqd, ZERO } from '../../src/domain/shared/money.ts';
 import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
 import {
@@ -15,7 +16,7 @@ import {
   NOW,
   PROJECT_ID,
 } from '../support/builders.ts';
-import { type Storage, storageOfSuite } from './storage.ts';
+import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
 
 const OTHER_PROJECT_ID = '664abc000000000000000002';
 const PAGE = { page: 1, limit: 50 };
@@ -450,6 +451,18 @@ const RECIPIENTS: readonly StorePromise[] = [
       expect(recipients).toEqual([local]);
     },
   },
+  {
+    sentence: 'the recipient store finds by a search no recipient whose number was erased',
+    async check(use) {
+      const kept = aRecipient({ id: anId(201), position: 1, phoneNumber: aPhoneNumber('9647700000001') });
+      await withRecipients(use, anonymisedRecipient(aRecipient({ id: anId(200), position: 0 })), kept);
+      const list = (search: string | null) =>
+        use.read((stores) => stores.recipients.list(anId(), { status: null, search }, PAGE));
+      expect(await list(null)).toMatchObject({ total: 2 });
+      expect(await list('00000')).toEqual({ total: 1, recipients: [kept] });
+      expect(await list('0000000000')).toEqual({ total: 0, recipients: [] });
+    },
+  },
 ];
 
 const SLOTS: readonly StorePromise[] = [
@@ -625,4 +638,25 @@ export const CAMPAIGN_STORE_PROMISES: readonly StorePromise[] = [
 export function campaignStoresContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
   for (const { sentence, check } of CAMPAIGN_STORE_PROMISES) it(sentence, () => check(storage));
+
+  it('the conversation store forgets what customers wrote in transactions that do not wait for each other', async () => {
+    const numbers = [FIRST, SECOND];
+    await storage.run(({ conversations }) =>
+      conversations.noteWritten(
+        numbers.map((phoneNumber) => ({ whatsappPhoneId: anId(1), phoneNumber, at: NOW })),
+      ),
+    );
+    const sweepers = Math.min(numbers.length, storage.concurrency);
+    const allSwept = new MeetingPoint(sweepers);
+    await Promise.all(
+      numbers.slice(0, sweepers).map(() =>
+        storage.run(async ({ conversations }) => {
+          await conversations.sweepWritten(NOW, 1);
+          await allSwept.meet();
+        }),
+      ),
+    );
+    const left = await storage.read((s) => s.conversations.writtenAmong(anId(1), numbers, 0));
+    expect(left).toHaveLength(numbers.length - sweepers);
+  });
 }

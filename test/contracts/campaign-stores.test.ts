@@ -222,6 +222,14 @@ describe('the contract of the campaign stores', () => {
       /lists recipients in pages by position/,
     ],
     [
+      'the search finds erased numbers',
+      recipients((store) => ({
+        list: (id, filter, page) =>
+          store.list(id, { ...filter, search: filter.search === '0000000000' ? null : filter.search }, page),
+      })),
+      /finds by a search no recipient whose number was erased/,
+    ],
+    [
       'the list is always empty',
       recipients(() => ({ list: async () => ({ ...NONE, recipients: [] }) })),
       /lists recipients in pages by position/,

@@ -63,7 +63,10 @@ export interface RecipientStore {
   saveProgress(saved: readonly SavedProgress[]): Promise<void>;
   /** Removes all recipients of the campaigns. */
   removeOfCampaigns(campaignIds: readonly string[]): Promise<void>;
-  /** One page of a campaign's recipients by position, and how many match; `search` is a part of the number in digits. */
+  /**
+   * One page of a campaign's recipients by position, and how many match; `search` is a part of the number in digits. It
+   * finds no number that was erased.
+   */
   list(
     campaignId: string,
     filter: { readonly status: RecipientStatus | null; readonly search: string | null },

@@ -8,7 +8,7 @@ import type {
 } from '../../../domain/campaigns/recipient.ts';
 import { type Money, money } from '../../../domain/shared/money.ts';
 import { offsetOf, type Page } from '../../../domain/shared/page.ts';
-import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
+import { ERASED_NUMBER, type PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import type { TemplateParameters } from '../../../domain/whatsapp/template-parameters.ts';
 import { columnNames, type Insert, type Row, type RowOf, type Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
@@ -130,12 +130,22 @@ export class SqlRecipientStore implements RecipientStore {
       // Digits only: nothing in it has a meaning in a pattern.
       const pattern = `%${search}%`;
       return rows.where((either) =>
-        either.where('phone_number', 'like', pattern).orWhere('phone_number_as_sent', 'like', pattern),
+        either
+          .where('phone_number', 'like', pattern)
+          .orWhere((asSent) =>
+            asSent
+              .where('phone_number_as_sent', 'like', pattern)
+              .whereNot('phone_number_as_sent', ERASED_NUMBER),
+          ),
       );
     };
     const [counted] = await this.#session.select((knex) => filtered(knex).count({ total: '*' }));
     const rows = await this.#session.select((knex) =>
-      filtered(knex).select('*').orderBy('position').limit(page.limit).offset(offsetOf(page)),
+      filtered(knex)
+        .select(Object.keys(INSERT.columns))
+        .orderBy('position')
+        .limit(page.limit)
+        .offset(offsetOf(page)),
     );
     return { total: counted?.total as number, recipients: rows.map(recipientFromRow) };
   }
