@@ -47,7 +47,7 @@ export class SqlAuditLogStore implements AuditLogStore {
           if (projectId !== null) query.where({ project_id: projectId });
           if (before !== null) query.where('id', '<', before);
         })
-        .select('*')
+        .select(Object.keys(INSERT.columns))
         .orderBy('id', 'desc')
         .limit(limit),
     );

@@ -152,7 +152,11 @@ export class SqlCampaignStore implements CampaignStore {
       knex('campaigns').where({ project_id: projectId, ...(status === null ? {} : { status }) });
     const [counted] = await this.#session.select((knex) => filtered(knex).count({ total: '*' }));
     const rows = await this.#session.select((knex) =>
-      filtered(knex).select('*').orderBy('id', 'desc').limit(page.limit).offset(offsetOf(page)),
+      filtered(knex)
+        .select(Object.keys(INSERT.columns))
+        .orderBy('id', 'desc')
+        .limit(page.limit)
+        .offset(offsetOf(page)),
     );
     return { total: counted?.total as number, campaigns: rows.map(campaignFromRow) };
   }

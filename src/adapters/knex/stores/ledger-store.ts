@@ -84,7 +84,7 @@ export class SqlLedgerStore implements LedgerStore {
         .modify((query) => {
           if (before !== null) query.whereRaw('(created_at, id) < (?, ?)', [before.createdAt, before.id]);
         })
-        .select('*')
+        .select(Object.keys(INSERT.columns))
         .orderBy([
           { column: 'created_at', order: 'desc' },
           { column: 'id', order: 'desc' },

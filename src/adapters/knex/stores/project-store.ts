@@ -53,7 +53,8 @@ const NOTE_KEY_USES = {
 /** Greater than every hex character. */
 const AFTER_HEX = '~';
 
-const COLUMNS = 'projects.id, name, slug, environment, settings, archived_at';
+const COLUMN_NAMES = ['projects.id', 'name', 'slug', 'environment', 'settings', 'archived_at'];
+const COLUMNS = COLUMN_NAMES.join(', ');
 
 const BY_KEY_DIGEST = `
   SELECT ${COLUMNS} FROM api_keys JOIN projects ON projects.id = api_keys.project_id
@@ -132,7 +133,7 @@ export class SqlProjectStore implements ProjectStore {
         .modify((query) => {
           if (after !== null) query.where('id', '>', after);
         })
-        .select('*')
+        .select(COLUMN_NAMES)
         .orderBy('id')
         .limit(limit),
     );
@@ -212,7 +213,15 @@ export class SqlProjectStore implements ProjectStore {
 function keysWithUses(knex: Knex): Knex.QueryBuilder {
   return knex('api_keys')
     .leftJoin('api_key_uses', 'api_key_uses.digest', 'api_keys.digest')
-    .select('api_keys.*', 'last_used_at');
+    .select(
+      'api_keys.digest',
+      'project_id',
+      'created_at',
+      'last_four',
+      'ends_at',
+      'revoked_at',
+      'last_used_at',
+    );
 }
 
 function toRow({ id, slug, name, environment, settings }: Project): RowOf<keyof typeof INSERT.columns> {
