@@ -596,6 +596,25 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await read(({ jobs }) => jobs.nextDue())).toMatchObject({ dueAt: NOW + 10 });
     });
 
+    it('the job store returns the job that is due next of the given priorities', async () => {
+      await run(({ jobs }) =>
+        jobs.add(
+          [
+            ...jobsOf('p1', 'code', ['a1'], NOW - 1),
+            ...jobsOf('p2', 'code', ['b1'], NOW - 2),
+            ...jobsOf('p1', 'text', ['a2'], NOW - 3),
+            ...jobsOf('p1', 'webhook', ['a3'], NOW + 1),
+          ],
+          NOW,
+        ),
+      );
+      const nextOf = (...priorities: readonly JobPriority[]) => read(({ jobs }) => jobs.nextDue(priorities));
+      expect(await nextOf('code')).toEqual({ id: 'b1', dueAt: NOW - 2 });
+      expect(await nextOf('code', 'text', 'webhook')).toEqual({ id: 'a2', dueAt: NOW - 3 });
+      expect(await nextOf('webhook')).toEqual({ id: 'a3', dueAt: NOW + 1 });
+      expect(await nextOf('campaign')).toBeNull();
+    });
+
     it('the job store accepts empty lists of jobs', async () => {
       await run(async ({ jobs }) => {
         await jobs.add([]);

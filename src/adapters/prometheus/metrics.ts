@@ -70,7 +70,11 @@ export function createMetrics() {
     webhookAttempts: histogram('barid_webhook_attempt_duration_seconds', 'Webhook attempts by outcome', [
       'outcome',
     ]),
-    webhookCircuits: gauge('barid_webhook_circuits_open', 'Destinations whose circuit is not closed', []),
+    webhookCircuits: gauge(
+      'barid_webhook_circuits_open',
+      'Destinations whose circuit is not closed, of the 10,000 that were attempted last',
+      [],
+    ),
     jobs: histogram(
       'barid_job_batch_duration_seconds',
       'Batches of jobs by kind, until each is done or handed on',

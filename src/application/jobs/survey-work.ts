@@ -22,11 +22,11 @@ export interface WorkSurvey {
   readonly deadLetterJobs: number;
   /** Those that were seen in the last `WORKER_SEEN_MS`. */
   readonly workers: number;
-  /** Destinations whose circuit is not closed, up to `SURVEYED_JOBS_MAX`. */
+  /** Destinations whose circuit is not closed, of the `SURVEYED_JOBS_MAX` that were attempted last. */
   readonly openWebhookCircuits: number;
 }
 
-/** Tells how much work waits, for monitoring. The cost has a bound, whatever waits. */
+/** Tells how much work waits, for monitoring. The cost grows with the projects that have work, not with their jobs. */
 export class SurveyWork {
   readonly #ports: { readonly unitOfWork: UnitOfWork; readonly clock: Clock };
 

@@ -78,7 +78,10 @@ export interface JobStore {
       readonly failuresMax: number;
     },
   ): Promise<readonly LeasedJob[]>;
-  /** The job of these priorities, or of all, that is due next; null when there is none. */
+  /**
+   * The job of these priorities, or of all, that is due next; null when there is none. Costs a search for each project with
+   * available jobs of those priorities.
+   */
   nextDue(priorities?: readonly JobPriority[]): Promise<JobPlace | null>;
   /**
    * The place of the job that comes `count` jobs behind `after` among the available ones of a project at a priority, the

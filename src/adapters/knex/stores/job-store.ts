@@ -162,8 +162,12 @@ export class SqlJobStore implements JobStore {
   }
 
   /** The backlogs with available jobs, at most `limit` of a priority, each priority from behind the one served last. */
-  async #backlogs(limit: number, lastServed: LastServed): Promise<readonly WeightedBacklog[]> {
-    const walks = JOB_PRIORITIES.flatMap((priority) => {
+  async #backlogs(
+    limit: number,
+    lastServed: LastServed,
+    priorities: readonly JobPriority[] = JOB_PRIORITIES,
+  ): Promise<readonly WeightedBacklog[]> {
+    const walks = priorities.flatMap((priority) => {
       const last = lastServed.get(priority);
       return [...(last === undefined ? [] : [last]), FIRST_PROJECT].map((after) => ({ priority, after }));
     });
@@ -171,7 +175,7 @@ export class SqlJobStore implements JobStore {
       AVAILABLE_BACKLOGS,
       walks.map(({ priority, after }) => ({ priority: RANKS[priority], last: after, backlogs: limit })),
     );
-    return JOB_PRIORITIES.flatMap((priority) => {
+    return priorities.flatMap((priority) => {
       const rows = found.filter((_, index) => walks[index]?.priority === priority).flat();
       const settings = new Map(rows.map((row) => [row.project_id as string, row.settings as string | null]));
       return [...settings]
@@ -316,8 +320,7 @@ export class SqlJobStore implements JobStore {
   }
 
   async nextDue(priorities: readonly JobPriority[] = JOB_PRIORITIES): Promise<JobPlace | null> {
-    const all = await this.#backlogs(Number.MAX_SAFE_INTEGER, new Map());
-    const backlogs = all.filter(({ priority }) => priorities.includes(priority));
+    const backlogs = await this.#backlogs(Number.MAX_SAFE_INTEGER, new Map(), priorities);
     const found = await Promise.all([
       this.#session.batchQuery(
         NEXT_SCHEDULED,

@@ -32,7 +32,7 @@ export function adminJobRoutes(
     operationId: 'readJobs',
     summary: 'Read how much work waits, and which workers run',
     description:
-      'The same whichever process replies. Counts stop at a limit, so that the reply takes as long however much waits.',
+      'The same whichever process replies. Counts stop at a limit: the reply takes longer with more projects that have work, not with more jobs.',
     admission,
     ok: { description: 'How the work stands', schema: jobOverviewSchema },
     async handle() {
