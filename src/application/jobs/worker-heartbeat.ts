@@ -1,5 +1,6 @@
 import { millisecondsInDay } from 'date-fns/constants';
 import { MESSAGE_PRIORITIES } from '../../domain/jobs/job-priority.ts';
+import { CLOCKS_DIFFER_MS_MAX } from '../../domain/shared/instant.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Timeout } from '../ports/timeout.ts';
@@ -13,9 +14,6 @@ export const WORKER_SEEN_MS = 15_000;
 
 /** How long the record of a worker that did not stop in order is kept, in milliseconds. */
 export const WORKER_KEPT_MS = millisecondsInDay;
-
-/** A worker's leases are found although its clock was ahead by so many milliseconds. */
-const LEASE_CLOCKS_DIFFER_MS_MAX = 15_000;
 
 /** While a worker is gone, a job of a message that was leased so many milliseconds ago may be with it, by way of the queue. */
 const QUEUED_JOB_MS_MAX = 1_000;
@@ -125,7 +123,7 @@ export class WorkerHeartbeat {
 
   /** Resolves with how many jobs are due again. */
   #takeOver(gone: readonly string[], now: number): Promise<number> {
-    const leasedByGone = { workerIds: gone, now, until: now + LEASE_MS + LEASE_CLOCKS_DIFFER_MS_MAX };
+    const leasedByGone = { workerIds: gone, now, until: now + LEASE_MS + CLOCKS_DIFFER_MS_MAX };
     const queued = {
       workerIds: [this.#ports.workerId],
       now,
