@@ -92,7 +92,7 @@ async function run(config: Config): Promise<void> {
     watchesClock: true,
     seed: seedOf(config.seedFile),
   });
-  const isSeeded = await startOrEnd(service, config);
+  const { isSeeded, firstRequest } = await startOrEnd(service, config);
   const port = await listen(service, config);
   // A reader of this line may stop the process at once.
   stopOnSignal(service, logger);
@@ -101,17 +101,26 @@ async function run(config: Config): Promise<void> {
     logger.info('worker_started', { url, database: config.database.kind, queue: config.queue.kind });
   } else {
     const hasSeedFile = config.seedFile !== null && config.seedFile !== NO_SEED;
-    const hint = [...(hasSeedFile && !isSeeded ? [SEED_NOT_APPLIED] : []), ...(await hintFor(service, url))];
+    const hint = [...(hasSeedFile && !isSeeded ? [SEED_NOT_APPLIED] : []), ...hintFor(firstRequest, url)];
     console.log(banner(config, url, hint));
   }
 }
 
-/** Resolves with whether the seed was applied. A service that cannot start is stopped, so that its connections are closed. */
-async function startOrEnd(service: Service, { seedFile }: Config): Promise<boolean> {
+/** Which project a first request can be of: the demo, none because there is none, or another one. */
+type FirstRequest = 'demo' | 'none' | 'other';
+
+/**
+ * Resolves with whether the seed was applied, and what a first request can be. A service that cannot start is stopped, so that
+ * its connections are closed.
+ */
+async function startOrEnd(
+  service: Service,
+  { seedFile }: Config,
+): Promise<{ readonly isSeeded: boolean; readonly firstRequest: FirstRequest }> {
   try {
     const isSeeded = await service.start();
     if (seedFile === null) await service.roots.refillDemo.execute(DEMO_API_KEY);
-    return isSeeded;
+    return { isSeeded, firstRequest: await firstRequestOf(service) };
   } catch (error) {
     await service.stop();
     throw error instanceof WrongSecretKey ? new ConfigError([WRONG_SECRET_KEY]) : error;
@@ -187,34 +196,37 @@ function liveChannels(providers: ProvidersConfig): string {
   return named.length === 0 ? 'none' : named.join(', ');
 }
 
-/** Whether the demo's key is good for anything: the database may have been filled with something else. */
-async function hasDemo({ roots }: Service): Promise<boolean> {
-  try {
-    await roots.authenticateProject.execute(DEMO_API_KEY, '');
-    return true;
-  } catch {
-    return false;
-  }
+/** The database may have been filled with something else than the demo. */
+function firstRequestOf({ roots: { unitOfWork, keyHasher, clock } }: Service): Promise<FirstRequest> {
+  return unitOfWork.read(async ({ projects }) => {
+    const project = await projects.byKeyDigest(keyHasher.digest(DEMO_API_KEY), clock.now());
+    if (project?.environment === 'dev') return 'demo';
+    return (await projects.isEmpty()) ? 'none' : 'other';
+  });
 }
 
 /** What the first request takes: of the demo's project its key and a command, and of an empty installation where to read on. */
-async function hintFor(service: Service, url: string): Promise<readonly string[]> {
-  if (await hasDemo(service)) {
-    const body = JSON.stringify({
-      phoneNumber: DEMO_PHONE_NUMBER,
-      smsType: 'verification',
-      verificationCode: '123456',
-    });
-    return [
-      `docs: ${url}/docs`,
-      `key: ${DEMO_API_KEY}`,
-      `curl -s ${url}/sms -H 'Authorization: Bearer ${DEMO_API_KEY}' -H 'Content-Type: application/json' -d '${body}'`,
-    ];
+function hintFor(firstRequest: FirstRequest, url: string): readonly string[] {
+  switch (firstRequest) {
+    case 'demo': {
+      const body = JSON.stringify({
+        phoneNumber: DEMO_PHONE_NUMBER,
+        smsType: 'verification',
+        verificationCode: '123456',
+      });
+      return [
+        `docs: ${url}/docs`,
+        `key: ${DEMO_API_KEY}`,
+        `curl -s ${url}/sms -H 'Authorization: Bearer ${DEMO_API_KEY}' -H 'Content-Type: application/json' -d '${body}'`,
+      ];
+    }
+    case 'none':
+      return ['There is no project yet: docs/admin-first-message.md says how to make one.'];
+    case 'other':
+      return [];
+    default:
+      return firstRequest satisfies never;
   }
-  const isEmpty = await service.roots.unitOfWork
-    .read(({ projects }) => projects.isEmpty())
-    .catch(() => false);
-  return isEmpty ? ['There is no project yet: docs/admin-first-message.md says how to make one.'] : [];
 }
 
 function banner({ database, queue, providers }: Config, url: string, hint: readonly string[]): string {

@@ -367,6 +367,14 @@ describe('the program itself', () => {
     ...given,
   });
   const runWith = (given: Record<string, string>) => runProgram([MAIN_PROGRAM], environmentWith(given));
+  /** Starts the program on a free port, stops it, and resolves with what it printed first. */
+  const start = async (given: Record<string, string>) => {
+    const child = startProgram([MAIN_PROGRAM], environmentWith({ ...given, PORT: '0' }));
+    const [banner] = await once(child.stdout, 'data');
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    return String(banner);
+  };
 
   it('ends with code 78 when its port is taken', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
@@ -396,13 +404,6 @@ describe('the program itself', () => {
     const otherKey = DEMO_API_KEY.replaceAll('0', 'f');
     const projects = DEMO_SEED.projects.map((project) => ({ ...project, apiKeys: [otherKey] }));
     writeFileSync(seedFile, JSON.stringify({ ...DEMO_SEED, projects }));
-    const start = async (given: Record<string, string>) => {
-      const child = startProgram([MAIN_PROGRAM], environmentWith({ ...given, PORT: '0' }));
-      const [banner] = await once(child.stdout, 'data');
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-      return String(banner);
-    };
     const DATABASE_URL = `sqlite:${join(folder, 'seeded.db')}`;
     expect(await start({})).toContain(DEMO_API_KEY);
     expect(await start({ DATABASE_URL, SEED_FILE: seedFile })).not.toContain(DEMO_API_KEY);
@@ -412,6 +413,17 @@ describe('the program itself', () => {
     );
     const empty = { DATABASE_URL: `sqlite:${join(folder, 'empty.db')}`, SEED_FILE: 'none' };
     expect(await start(empty)).toMatch(/^Barid listens on [^\n]*\n.*docs\/admin-first-message\.md[^\n]*\n$/);
+  });
+
+  it('notes no use of the key of the demo when it starts', async () => {
+    const filename = join(folder, 'unused.db');
+    expect(await start({ DATABASE_URL: `sqlite:${filename}` })).toContain(DEMO_API_KEY);
+    const database = openDatabase({ kind: 'sqlite', filename });
+    const keys = await new SqlUnitOfWork(database).read(async ({ projects }) =>
+      projects.keysOf((await projects.named('demo'))?.id ?? '', null, 2),
+    );
+    await database.close();
+    expect(keys).toMatchObject([{ lastUsedAt: null }]);
   });
 
   it('logs the signal that stops it, and last that it has stopped', async () => {
