@@ -1,7 +1,7 @@
 import { Command, CommanderError, Help } from 'commander';
 import type { Clock } from '../../application/ports/clock.ts';
 import { EXIT_USAGE } from '../exit-codes.ts';
-import { packageVersion } from '../package-version.ts';
+import { readBuildVersion } from '../version.ts';
 import { addAdminCommands } from './admin/admin-command.ts';
 import { addApiKeyCommand } from './api-key-command.ts';
 import { addBackupCommand } from './backup-command.ts';
@@ -83,7 +83,7 @@ export function baridProgram(
       'Messaging service: the service itself, the commands of its operators, tools for developers.',
     )
     .option('--json', 'print JSON in place of lines and tables')
-    .version(packageVersion(), '--version', 'print the version')
+    .version(readBuildVersion().version, '--version', 'print the version')
     .helpOption('--help', 'say what a command takes')
     .addHelpText(
       'after',
