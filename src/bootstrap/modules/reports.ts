@@ -5,8 +5,6 @@ import { MemoryReportFiles } from '../../adapters/memory/report-files.ts';
 import { DirectoryReportFiles } from '../../adapters/node/directory-report-files.ts';
 import { BucketReportFiles } from '../../adapters/s3/bucket-report-files.ts';
 import { timedDelay } from '../../adapters/timer/timed-delay.ts';
-import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
-import { RENEW_EVERY_MS } from '../../application/jobs/job.ts';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
 import { REPORT_POLLING_INTERVAL_MS } from '../../application/reports/request-reports.ts';
 import type { ReportsConfig } from '../config.ts';
@@ -19,7 +17,6 @@ export const reports = (config: ReportsConfig = { kind: 'memory' }) =>
     bind(ports.csvDecoder).toConstantValue(csvDecoder);
     bind(ports.csvEncoder).toConstantValue(csvEncoder);
     bind(ports.reportPollingInterval).toConstantValue(timedDelay(REPORT_POLLING_INTERVAL_MS));
-    bind(ports.renewInterval).toConstantValue(timedTimeout(RENEW_EVERY_MS));
   });
 
 function reportFilesOf(config: ReportsConfig): ReportFiles {

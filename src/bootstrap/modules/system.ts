@@ -7,6 +7,7 @@ import { RandomIdSource } from '../../adapters/node/random-id-source.ts';
 import { LocalWakeSignal } from '../../adapters/timer/local-wake-signal.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { KEY_USE_INTERVAL_MS } from '../../application/access/key-uses.ts';
+import { RENEW_EVERY_MS } from '../../application/jobs/job.ts';
 import { WORKER_HEARTBEAT_MS } from '../../application/jobs/worker-watch.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
@@ -35,6 +36,7 @@ export const system = ({ clock, logger, secretKey, keepsPlatformLimits = true }:
     bind(ports.keepsPlatformLimits).toConstantValue(keepsPlatformLimits);
     bind(ports.keyUseInterval).toConstantValue(timedTimeout(KEY_USE_INTERVAL_MS));
     bind(ports.heartbeatInterval).toConstantValue(timedTimeout(WORKER_HEARTBEAT_MS));
+    bind(ports.renewInterval).toConstantValue(timedTimeout(RENEW_EVERY_MS));
     bind(adapters.localWakeSignal).toConstantValue(new LocalWakeSignal());
     bind(ports.wakeSignal).toResolvedValue(
       (localWakeSignal: LocalWakeSignal) => localWakeSignal,
