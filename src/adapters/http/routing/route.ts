@@ -184,7 +184,7 @@ const NO_BYTES = Buffer.alloc(0);
  * call. A schema with an `id` in its `.meta` becomes a named one, `components/schemas/<id>`, and is referred to wherever it
  * is used. Examples of bodies are made of those of the fields; an object with `examples` of its own stands for itself.
  *
- * An admission or a use case that is new needs more: its setting in `bootstrap/config.ts`, its binding.
+ * docs/adding-an-adapter.md says which files a new endpoint touches.
  *
  * The reply is `ok` (JSON), `text`, `html`, `file` or `eventStream`. The admission is `projectKey`, `operatorToken`
  * or `anyone`. `body` declares JSON, `rawBody` bytes. A handler rejects a request with
