@@ -37,7 +37,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       smsId: anSmsId(2),
       senderId: 'Barid',
       content: aText('مرحبا بالعالم 👩‍👩‍👧 "quoted" \\ and a\nline feed\tand a tab, ? :name $1'),
-      whatsappSender: { accountId: 'a', phoneId: 'p', templateName: 't' },
+      whatsappSender: { accountId: 'a', phoneId: 'p', templateName: 't', templateId: 'i' },
       deliveryReport: aDeliveryReport({ webhookSecret: 's3cret' }),
       settlement: 'delivered',
       attempts: [

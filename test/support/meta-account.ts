@@ -31,6 +31,8 @@ export class MetaAccount {
   quality = 'GREEN';
   /** Of the template `order_update`. */
   templateStatus = 'PENDING';
+  /** Further templates on the first page, as Meta lists them. */
+  moreTemplates: readonly Readonly<Record<string, unknown>>[] = [];
   /** Requests that Meta fails; none at first. */
   fails: (request: PeerRequest) => boolean = () => false;
 
@@ -97,7 +99,10 @@ export class MetaAccount {
       return { data: [row('login_code', 'AUTHENTICATION', 'APPROVED', 'Your code is {{1}}.')] };
     }
     return {
-      data: [row('order_update', 'UTILITY', this.templateStatus, 'Hello {{1}}, your order is on its way.')],
+      data: [
+        row('order_update', 'UTILITY', this.templateStatus, 'Hello {{1}}, your order is on its way.'),
+        ...this.moreTemplates,
+      ],
       paging: { cursors: { after: 'second' }, next: 'https://graph.example.com/next' },
     };
   }

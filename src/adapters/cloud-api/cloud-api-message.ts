@@ -68,7 +68,7 @@ export function planMessage(
   if (isNamed && accounts.length === 0) return noSender('The whatsapp number is not linked to the project');
   const name = content.smsType === 'whatsapp-template' ? content.templateName : whatsappSender.templateName;
   if (name !== null) {
-    const found = approvedTemplate(accounts, name);
+    const found = approvedTemplate(accounts, name, whatsappSender.templateId);
     if (found === null) return noSender('The template does not exist, or is not approved');
     const number = sendingNumber(found.account, whatsappSender.phoneId, defaults.phoneNumberId);
     if (number === null) return noSender('The whatsapp account has no number');

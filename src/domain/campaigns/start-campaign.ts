@@ -156,7 +156,12 @@ function messageOf(
       provider: 'whatsapp',
       senderId: null,
       content: { smsType: 'whatsapp-template', templateName: template.name, templateParameters },
-      whatsappSender: { accountId: account.id, phoneId: from.id, templateName: template.name },
+      whatsappSender: {
+        accountId: account.id,
+        phoneId: from.id,
+        templateName: template.name,
+        templateId: template.id,
+      },
       deliveryReport: null,
     },
     {

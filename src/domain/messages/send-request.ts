@@ -30,11 +30,13 @@ export type Content =
       readonly templateParameters: TemplateParameters;
     };
 
-/** The whatsapp number and template a caller wants to send with; both ids are ours, 24 hex characters. */
+/** The whatsapp number and template a caller wants to send with; the ids are ours, 24 hex characters. */
 export interface WhatsappSender {
   readonly accountId: string | null;
   readonly phoneId: string | null;
   readonly templateName: string | null;
+  /** Which template of this name, as it has one for each language; absent when only the name was given, or stored. */
+  readonly templateId?: string;
 }
 
 /** A well-formed request to send one message. */

@@ -38,14 +38,20 @@ export function accountsOf(
   );
 }
 
-/** The first approved template of this name, in any language; null when no account has one. */
+/**
+ * The template with our 24-hex id; without an id the first approved one of this name, in any language. Null when no account has
+ * it, or it is not approved: another language of the name never stands in for the one with the id.
+ */
 export function approvedTemplate(
   accounts: readonly WhatsappAccount[],
   name: string,
+  templateId?: string,
 ): SendableTemplate | null {
   for (const account of accounts) {
     const template = account.templates.find(
-      (candidate) => candidate.name === name && candidate.status === TEMPLATE_STATUS_APPROVED,
+      (candidate) =>
+        (templateId === undefined ? candidate.name === name : candidate.id === templateId) &&
+        candidate.status === TEMPLATE_STATUS_APPROVED,
     );
     if (template !== undefined) return { account, template };
   }

@@ -160,6 +160,12 @@ test.each<
     'The template does not exist, or is not approved',
   ],
   [
+    'the template of a campaign is not approved any more, but another language of its name is',
+    { content: aTemplateContent(), ...named('order_update', { templateId: 'arabic' }) },
+    [aWhatsappTemplate(), aWhatsappTemplate({ id: 'arabic', language: 'ar', status: 'PAUSED' })],
+    'The template does not exist, or is not approved',
+  ],
+  [
     'the template of a code is gone',
     { content: aCode(), ...named('verify') },
     [],

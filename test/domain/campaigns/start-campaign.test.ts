@@ -80,6 +80,7 @@ describe('a start', () => {
             accountId: aWhatsappAccount().id,
             phoneId: aWhatsappPhoneNumber().id,
             templateName: 'order_update',
+            templateId: aWhatsappTemplate().id,
           },
           content: {
             smsType: 'whatsapp-template',
@@ -101,6 +102,18 @@ describe('a start', () => {
       campaign: { category: 'MARKETING', estimatedCost: iqd(180), reserved: iqd(180) },
       recipients: [{ estimatedCost: iqd(90) }, { estimatedCost: iqd(90) }],
       messages: [{ cost: iqd(90), prices: { whatsapp: iqd(90) } }, { cost: iqd(90) }],
+    });
+  });
+
+  it('a start gives its messages the template of the campaign, and not another language of the same name', () => {
+    const other = aWhatsappTemplate({ id: anId(7), language: 'ar' });
+    const account = aWhatsappAccount({ templates: [aWhatsappTemplate(), other] });
+    const businesses = [aWhatsappBusiness({ whatsappAccounts: [account] })];
+    const chosen = start({ businesses, campaign: { ...STATE.campaign, templateId: other.id } });
+    expect(chosen).toMatchObject({
+      messages: RECIPIENTS.map(() => ({
+        whatsappSender: { templateName: 'order_update', templateId: other.id },
+      })),
     });
   });
 

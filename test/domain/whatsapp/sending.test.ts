@@ -49,6 +49,25 @@ it('a template can be sent when it is approved, in the first account and languag
   expect(approvedTemplate(accounts.slice(0, 1), 'order_update')).toBeNull();
 });
 
+test.each<[title: string, status: string, templates: readonly string[], found: string | null]>([
+  ['can be sent when it is approved', 'APPROVED', ['en', 'ar'], 'ar'],
+  [
+    'cannot be sent when it is not approved, whatever other languages its name has',
+    'PAUSED',
+    ['en', 'ar'],
+    null,
+  ],
+  ['cannot be sent when it is gone, whatever other languages its name has', 'APPROVED', ['en'], null],
+])('a template that is named by its id %s', (_, status, languages, found) => {
+  const all = [
+    aWhatsappTemplate({ id: 'english', language: 'en' }),
+    aWhatsappTemplate({ id: 'arabic', language: 'ar', status }),
+  ];
+  const templates = all.filter(({ language }) => languages.includes(language));
+  const sendable = approvedTemplate([{ ...first, templates }], 'order_update', 'arabic');
+  expect(sendable?.template.language ?? null).toBe(found);
+});
+
 test.each<[title: string, phoneId: string | null, preferred: string | null, expected: string | null]>([
   ['the number that was named', 'one', '2', 'one'],
   ['no number when another one was named', 'four', '2', null],
