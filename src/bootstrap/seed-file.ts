@@ -40,6 +40,7 @@ import {
   MOBILE_OPERATORS,
   PHONE_NUMBER_PATTERN,
 } from '../domain/shared/phone-number.ts';
+import type { PlainSecret } from '../domain/shared/sealed-secret.ts';
 import {
   INBOUND_SECRET_HEX_CHARACTERS,
   INBOUND_SECRET_PATTERN,
@@ -272,10 +273,11 @@ function seedProject(seeded: z.output<typeof project>): SeedProject {
           other: other * millisecondsInSecond,
         },
         retention: seeded.retention,
-        lowCredit: lowCreditOf(seeded.lowCredit),
+        lowCredit: null,
         weight: seeded.weight,
       },
     },
+    lowCredit: lowCreditOf(seeded.lowCredit),
     apiKeys: seeded.apiKeys,
     account: {
       paymentType: seeded.paymentType,
@@ -299,7 +301,7 @@ function seedProject(seeded: z.output<typeof project>): SeedProject {
   };
 }
 
-function lowCreditOf(seeded: z.output<typeof project>['lowCredit']): LowCredit | null {
+function lowCreditOf(seeded: z.output<typeof project>['lowCredit']): LowCredit<PlainSecret> | null {
   if (seeded === null) return null;
   const { amount: below, webhookUrl, webhookSecret = null } = seeded;
   return { amount: iqd(below), webhookUrl, webhookSecret };

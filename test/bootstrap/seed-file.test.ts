@@ -104,8 +104,7 @@ describe('what may be left out', () => {
 
   it('reads a notice of low credit with and without a secret', () => {
     const lowCreditOf = (lowCredit: Record<string, unknown>) =>
-      readSeed({ ...DEMO_SEED, projects: [{ ...DEMO_SEED.projects[0], lowCredit }] }).projects[0]?.project
-        .settings.lowCredit;
+      readSeed({ ...DEMO_SEED, projects: [{ ...DEMO_SEED.projects[0], lowCredit }] }).projects[0]?.lowCredit;
     const url = 'https://shop.example/credit';
     expect(lowCreditOf({ amount: 5_000.5, webhookUrl: url })).toEqual({
       amount: 5_000_500,

@@ -3,7 +3,7 @@ import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { StorageLocked } from '../../src/application/errors/storage-locked.ts';
 import { AcceptInbound } from '../../src/application/webhooks/accept-inbound.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
-import { anId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
+import { anId, aProject, aSealedSecret, NOW, PROJECT_ID } from '../support/builders.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
 
 const clock = { now: () => NOW };
@@ -13,7 +13,7 @@ const WEBHOOK = {
   whatsappPhoneId: NUMBER_ID,
   projectId: PROJECT_ID,
   url: 'https://customer.example/in',
-  secret: 's',
+  secret: aSealedSecret('s'),
   nextSecret: null,
   nextSecretFrom: null,
 };

@@ -9,7 +9,7 @@ import { ERASED_NUMBER, type PhoneNumber } from '../../src/domain/shared/phone-n
 import { onlySecret } from '../../src/domain/webhooks/inbound-secrets.ts';
 import { webhookAttempt } from '../../src/domain/webhooks/webhook-attempt.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
-import { aMessage, aNewAccount, aProject, aWebhookEvent, NOW } from '../support/builders.ts';
+import { aMessage, aNewAccount, aProject, aSealedSecret, aWebhookEvent, NOW } from '../support/builders.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
 
 const A = '664abc00000000000000000a';
@@ -283,13 +283,18 @@ export function operatorLogContract(open: () => Promise<Storage>): void {
 
     it('an inbound event is sent to the webhook that its number has now, and to none without one', async () => {
       await insertProjects();
-      const arrived = { kind: 'inbound', whatsappPhoneId: B, secret: 'old', body: '{}' } as const;
+      const arrived = {
+        kind: 'inbound',
+        whatsappPhoneId: B,
+        secret: aSealedSecret('old'),
+        body: '{}',
+      } as const;
       await insert(event(X, arrived), event(Y, { ...arrived, whatsappPhoneId: A }));
       const webhook = (projectId: string, whatsappPhoneId: string) => ({
         projectId,
         whatsappPhoneId,
         url: 'https://new.example/in?token=1',
-        ...onlySecret('new'),
+        ...onlySecret(aSealedSecret('new')),
       });
       const slice = () => manage().resendSlice('operator', { project: A, endpoint: ENDPOINT }, null);
       await run(({ inboundWebhooks }) => inboundWebhooks.insert([webhook(B, B)]));

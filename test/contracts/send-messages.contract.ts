@@ -7,6 +7,7 @@ import { Rejected } from '../../src/application/errors/rejected.ts';
 import type { SendCommand } from '../../src/application/messages/send-command.ts';
 import { SendMessages } from '../../src/application/messages/send-messages.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
+import { SealWebhook } from '../../src/application/webhooks/seal-webhook.ts';
 import type { Project } from '../../src/domain/access/project.ts';
 import { depositEntry } from '../../src/domain/billing/ledger.ts';
 import { IDEMPOTENCY_RECORD_LIFETIME_MS } from '../../src/domain/idempotency/idempotency.ts';
@@ -17,6 +18,7 @@ import {
   aNewAccount,
   aPhoneNumber,
   aProject,
+  aSealedSecret,
   aSenderId,
   aSendRequest,
   HOUR_MS,
@@ -87,7 +89,10 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
         logger: new RecordingLogger(),
         wakeSignal: { wake() {} },
       }),
-      sealWebhook: { execute: (given) => given },
+      sealWebhook: new SealWebhook({
+        webhookTransport: { acceptUrl: (url) => url },
+        secretBox: { seal: aSealedSecret },
+      }),
     });
   }
 

@@ -12,6 +12,7 @@ import {
   anSmsId,
   aPhoneNumber,
   aProject,
+  aSealedSecret,
   aText,
   NOW,
   PROJECT_ID,
@@ -38,7 +39,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       senderId: 'Barid',
       content: aText('مرحبا بالعالم 👩‍👩‍👧 "quoted" \\ and a\nline feed\tand a tab, ? :name $1'),
       whatsappSender: { accountId: 'a', phoneId: 'p', templateName: 't', templateId: 'i' },
-      deliveryReport: aDeliveryReport({ webhookSecret: 's3cret' }),
+      deliveryReport: aDeliveryReport({ webhookSecret: aSealedSecret() }),
       settlement: 'delivered',
       attempts: [
         anAttempt({

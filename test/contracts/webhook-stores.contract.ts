@@ -3,7 +3,7 @@ import { CLOSED_CIRCUIT } from '../../src/domain/shared/circuit-breaker.ts';
 import type { InboundWebhook } from '../../src/domain/webhooks/inbound-webhook.ts';
 import type { WebhookAttempt } from '../../src/domain/webhooks/webhook-attempt.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
-import { anId, anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
+import { anId, anSmsId, aProject, aSealedSecret, NOW, PROJECT_ID } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
 
@@ -56,7 +56,13 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       ...given,
     });
     const inbound = (id: string, createdAt: number, whatsappPhoneId = PHONE_NUMBER_ID) =>
-      event(id, { kind: 'inbound', orderingKey: id, whatsappPhoneId, secret: 'sealed', createdAt });
+      event(id, {
+        kind: 'inbound',
+        orderingKey: id,
+        whatsappPhoneId,
+        secret: aSealedSecret('sealed'),
+        createdAt,
+      });
     const insert = (...events: readonly WebhookEvent[]) =>
       run(({ webhookEvents }) => webhookEvents.insert(events));
 
@@ -125,7 +131,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
         nextAttemptAt: NOW + 5,
         url: 'https://new.example/hook?token=1',
         endpoint: NEW_ENDPOINT,
-        secret: 'sealed anew',
+        secret: aSealedSecret('sealed anew'),
       });
       const saved = await run((s) =>
         s.webhookEvents.saveWithAddress([moved('a'), { ...moved('b'), version: 9, body: 'other' }]),
@@ -390,7 +396,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       whatsappPhoneId,
       projectId: PROJECT_ID,
       url,
-      secret: 'sealed',
+      secret: aSealedSecret('sealed'),
       nextSecret: null,
       nextSecretFrom: null,
     });
@@ -407,8 +413,8 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       const renewed = {
         ...first,
         url: 'https://customer.example/3',
-        secret: 'sealed anew',
-        nextSecret: 'new',
+        secret: aSealedSecret('sealed anew'),
+        nextSecret: aSealedSecret('new'),
         nextSecretFrom: NOW,
       };
       await run(({ inboundWebhooks }) => inboundWebhooks.save([renewed]));

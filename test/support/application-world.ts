@@ -17,6 +17,7 @@ import { RecordingLogger } from './recording-logger.ts';
 export function aSeedProject(given: Partial<SeedProject> = {}): SeedProject {
   return {
     project: aProject({ settings: { rateLimit: null } }),
+    lowCredit: null,
     apiKeys: [],
     account: { paymentType: 'prepaid', spendingThreshold: null, trialPhoneNumber: null },
     credit: iqd(1_000),

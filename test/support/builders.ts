@@ -28,6 +28,7 @@ import type { SenderId } from '../../src/domain/senders/sender-id.ts';
 import { CHANNELS } from '../../src/domain/shared/channel.ts';
 import { iqd, ZERO } from '../../src/domain/shared/money.ts';
 import { isPhoneNumber, type PhoneNumber } from '../../src/domain/shared/phone-number.ts';
+import type { SealedSecret } from '../../src/domain/shared/sealed-secret.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
 import type {
   PlatformAccount,
@@ -62,13 +63,20 @@ export function aTestNumber(outcomeDigits: string, ownDigits = '000000'): PhoneN
   return aPhoneNumber(`999${ownDigits}${outcomeDigits}`);
 }
 
+/** What the secret box may have made of a secret. */
+export function aSealedSecret(text = 'sealed'): SealedSecret {
+  return text as SealedSecret;
+}
+
 /** The n-th of as many different smsIds as a test needs. */
 export function anSmsId(n = 1): string {
   return `sms-${n.toString(16).padStart(24, '0')}`;
 }
 
 /** The defaults, in English. */
-export function someProjectSettings(given: Partial<ProjectSettings> = {}): ProjectSettings {
+export function someProjectSettings<Secret = never>(
+  given: Partial<ProjectSettings<Secret>> = {},
+): ProjectSettings<Secret> {
   return {
     ...DEFAULT_SETTINGS,
     language: 'en',
@@ -213,7 +221,7 @@ export function aTemplateContent(
 export const NO_WHATSAPP_SENDER: WhatsappSender = { accountId: null, phoneId: null, templateName: null };
 
 /** A verification code to an asiaCell number over `auto`, under no sender ID, without webhooks. */
-export function aSendRequest(given: Partial<SendRequest> = {}): SendRequest {
+export function aSendRequest<Secret = never>(given: Partial<SendRequest<Secret>> = {}): SendRequest<Secret> {
   return {
     phoneNumber: aPhoneNumber(),
     phoneNumberAsSent: given.phoneNumber ?? aPhoneNumber(),
@@ -227,7 +235,9 @@ export function aSendRequest(given: Partial<SendRequest> = {}): SendRequest {
 }
 
 /** A request for the template of `aWhatsappBusiness()`. */
-export function aTemplateRequest(given: Partial<SendRequest> = {}): SendRequest {
+export function aTemplateRequest<Secret = never>(
+  given: Partial<SendRequest<Secret>> = {},
+): SendRequest<Secret> {
   return aSendRequest({
     provider: 'whatsapp',
     content: aTemplateContent(),
@@ -240,7 +250,10 @@ export function aTemplateRequest(given: Partial<SendRequest> = {}): SendRequest 
   });
 }
 
-export function aDeliveryReport(given: Partial<DeliveryReport> = {}): DeliveryReport {
+/** Told of every status, without a secret. */
+export function aDeliveryReport<Secret = never>(
+  given: Partial<DeliveryReport<Secret>> = {},
+): DeliveryReport<Secret> {
   return {
     webhookUrl: 'https://customer.example/status',
     deliveryReportType: 'all',

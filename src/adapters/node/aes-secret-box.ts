@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { SecretBox } from '../../application/ports/secret-box.ts';
+import type { PlainSecret, SealedSecret } from '../../domain/shared/sealed-secret.ts';
 
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
@@ -16,29 +17,29 @@ const PREFIX = 'v1:';
  */
 export class AesSecretBox implements SecretBox {
   readonly #key: Buffer;
-  readonly #sealed = new Map<string, string>();
-  readonly #opened = new Map<string, string>();
+  readonly #sealed = new Map<PlainSecret, SealedSecret>();
+  readonly #opened = new Map<SealedSecret, PlainSecret>();
 
   constructor({ secretKey }: { readonly secretKey: Buffer }) {
     this.#key = Buffer.from(hkdfSync('sha256', secretKey, '', 'barid secret box', KEY_BYTES));
   }
 
-  seal(secret: string): string {
+  seal(secret: PlainSecret): SealedSecret {
     return remembered(this.#sealed, secret, () => this.#seal(secret));
   }
 
-  open(sealed: string): string {
+  open(sealed: SealedSecret): PlainSecret {
     return remembered(this.#opened, sealed, () => this.#open(sealed));
   }
 
-  #seal(secret: string): string {
+  #seal(secret: PlainSecret): SealedSecret {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.#key, nonce);
     const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-    return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
+    return (PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')) as SealedSecret;
   }
 
-  #open(sealed: string): string {
+  #open(sealed: SealedSecret): PlainSecret {
     if (!sealed.startsWith(PREFIX)) throw new Error('Not a sealed secret');
     const bytes = Buffer.from(sealed.slice(PREFIX.length), 'base64');
     const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, NONCE_BYTES), {
@@ -50,7 +51,7 @@ export class AesSecretBox implements SecretBox {
   }
 }
 
-function remembered(known: Map<string, string>, text: string, work: () => string): string {
+function remembered<Known, Result>(known: Map<Known, Result>, text: Known, work: () => Result): Result {
   const before = known.get(text);
   if (before !== undefined) return before;
   const result = work();

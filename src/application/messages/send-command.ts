@@ -3,17 +3,19 @@ import { type Account, creditOf, type PaymentType } from '../../domain/billing/a
 import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
 import type { SendRequest } from '../../domain/messages/send-request.ts';
 import type { Money } from '../../domain/shared/money.ts';
+import type { PlainSecret } from '../../domain/shared/sealed-secret.ts';
 
 /** One request to send a message. */
 export interface SendCommand {
   readonly project: Project;
-  readonly request: SendRequest;
+  readonly request: SendRequest<PlainSecret>;
   /** Null for a request without an Idempotency-Key. */
   readonly idempotency: KeyedRequest | null;
 }
 
-/** A command with the id its message will have. */
-export interface PendingSend extends SendCommand {
+/** A command in the form that is stored, with the id its message will have. */
+export interface PendingSend extends Omit<SendCommand, 'request'> {
+  readonly request: SendRequest;
   readonly smsId: string;
   /** Whether its project has to wait. A repeat of an accepted request does not. */
   readonly hasTooManyUntried: boolean;

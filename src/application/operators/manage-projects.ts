@@ -6,6 +6,7 @@ import { auditedLowCredit, auditedProject } from '../../domain/operators/audited
 import type { Actor } from '../../domain/shared/actor.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
 import { type Money, ZERO } from '../../domain/shared/money.ts';
+import type { PlainSecret } from '../../domain/shared/sealed-secret.ts';
 import { accountOf, lockedAccount, readAccount } from '../billing/account-of.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import { Rejected } from '../errors/rejected.ts';
@@ -26,20 +27,20 @@ export interface ProjectOverview {
   readonly account: Account;
 }
 
-/** A new project; what is left out of the settings has its default. The secret of `lowCredit` is as the operator gave it. */
+/** A new project; what is left out of the settings has its default. */
 export interface NewProject
   extends Pick<Project, 'name' | 'slug' | 'environment'>,
     Omit<NewAccount, 'projectId'> {
-  readonly settings: Partial<ProjectSettings>;
+  readonly settings: Partial<ProjectSettings<PlainSecret>>;
 }
 
 /**
- * What changes of a project; what is left out stays. The secret of `lowCredit` is as the operator gave it; with null the stored
- * one stays for as long as the address stays.
+ * What changes of a project; what is left out stays. Without a secret of `lowCredit` the stored one stays for as long as the
+ * address stays.
  */
 export interface ProjectChange {
   readonly name?: string;
-  readonly settings: Partial<ProjectSettings>;
+  readonly settings: Partial<ProjectSettings<PlainSecret>>;
   /** Null takes the threshold away. */
   readonly spendingThreshold?: Money | null;
 }
@@ -184,10 +185,10 @@ export class ManageProjects {
     });
   }
 
-  #sealed(settings: Partial<ProjectSettings>): Partial<ProjectSettings> {
-    const { lowCredit = null } = settings;
-    if (lowCredit === null) return settings;
-    return { ...settings, lowCredit: this.#ports.sealWebhook.execute(lowCredit, 'lowCredit.webhookUrl') };
+  #sealed({ lowCredit, ...others }: Partial<ProjectSettings<PlainSecret>>): Partial<ProjectSettings> {
+    if (lowCredit === undefined) return others;
+    const sealed = lowCredit && this.#ports.sealWebhook.execute(lowCredit, 'lowCredit.webhookUrl');
+    return { ...others, lowCredit: sealed };
   }
 }
 

@@ -2,8 +2,10 @@ import { hasChecksum } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
 import { lastFourOf } from '../../domain/access/project-key.ts';
 import { depositEntry } from '../../domain/billing/ledger.ts';
+import type { LowCredit } from '../../domain/billing/low-credit.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { Money } from '../../domain/shared/money.ts';
+import type { PlainSecret } from '../../domain/shared/sealed-secret.ts';
 import { onlySecret } from '../../domain/webhooks/inbound-secrets.ts';
 import type { InboundWebhook } from '../../domain/webhooks/inbound-webhook.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
@@ -16,18 +18,19 @@ import type { SealWebhook } from '../webhooks/seal-webhook.ts';
 import { SeedError } from './seed-error.ts';
 
 export interface SeedProject {
-  /** The secret of its `lowCredit` is in plain text. */
   readonly project: Project;
+  /** The setting of the project, which has none before this one is sealed. */
+  readonly lowCredit: LowCredit<PlainSecret> | null;
   readonly apiKeys: readonly string[];
   readonly account: Omit<NewAccount, 'projectId'>;
   readonly credit: Money;
   readonly senderIds: readonly SenderId[];
   readonly whatsappBusinesses: readonly WhatsappBusiness[];
-  /** The inbound webhooks of the project's whatsapp numbers, their secrets in plain text. */
+  /** The inbound webhooks of the project's whatsapp numbers. */
   readonly inboundWebhooks: readonly {
     readonly whatsappPhoneId: string;
     readonly url: string;
-    readonly secret: string;
+    readonly secret: PlainSecret;
   }[];
 }
 
@@ -73,7 +76,7 @@ export class ApplySeed {
     return unitOfWork.run(async (stores) => {
       if (!(await stores.projects.isEmpty())) return false;
       const rejected: string[] = [];
-      const accepted = projects.map(({ project }, at) => this.#sealed(project, at, rejected));
+      const accepted = projects.map((seeded, at) => this.#accepted(seeded, at, rejected));
       const webhooks = this.#acceptedWebhooks(projects, rejected);
       throwIfAny(rejected);
       await stores.prices.replace(prices);
@@ -107,8 +110,7 @@ export class ApplySeed {
   }
 
   /** The project in its stored form. */
-  #sealed(project: Project, at: number, rejected: string[]): Project {
-    const { lowCredit: given } = project.settings;
+  #accepted({ project, lowCredit: given }: SeedProject, at: number, rejected: string[]): Project {
     if (given === null) return project;
     const lowCredit = this.#ports.sealWebhook.tried(given);
     if (lowCredit === null) rejected.push(`projects[${at}].lowCredit.webhookUrl`);

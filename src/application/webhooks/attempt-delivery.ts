@@ -1,3 +1,4 @@
+import type { PlainSecret, SealedSecret } from '../../domain/shared/sealed-secret.ts';
 import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import { deliveryHeaders } from '../../domain/webhooks/delivery-event.ts';
 import { inboundHeaders } from '../../domain/webhooks/inbound-event.ts';
@@ -44,12 +45,12 @@ export class AttemptDelivery {
     return secrets === null ? null : this.#request(event, secrets, now);
   }
 
-  #request(event: WebhookEvent, secrets: readonly string[], now: number): WebhookRequest {
+  #request(event: WebhookEvent, secrets: readonly PlainSecret[], now: number): WebhookRequest {
     const { projectId, url, body } = event;
     return { projectId, url, headers: this.#headers(event, secrets, now), body };
   }
 
-  #headers(event: WebhookEvent, [first, ...others]: readonly string[], now: number): Headers {
+  #headers(event: WebhookEvent, [first, ...others]: readonly PlainSecret[], now: number): Headers {
     const { hmac } = this.#ports;
     const { id: eventId, body } = event;
     return event.kind === 'inbound'
@@ -57,18 +58,21 @@ export class AttemptDelivery {
       : deliveryHeaders(hmac, { eventId, now, body, secret: first ?? null });
   }
 
-  #sealedSecrets(event: WebhookEvent, now: number): readonly string[] | Promise<readonly string[]> {
+  #sealedSecrets(
+    event: WebhookEvent,
+    now: number,
+  ): readonly SealedSecret[] | Promise<readonly SealedSecret[]> {
     return event.kind === 'inbound' ? this.#inboundSecrets(event, now) : sealedIn(event);
   }
 
-  async #inboundSecrets(event: WebhookEvent, now: number): Promise<readonly string[]> {
+  async #inboundSecrets(event: WebhookEvent, now: number): Promise<readonly SealedSecret[]> {
     const { currentInboundWebhooks } = this.#ports;
     const current = await currentInboundWebhooks.of(event.whatsappPhoneId ?? '').catch(() => null);
     return secretsFor(event, current, now);
   }
 
   /** Null when one cannot be opened. */
-  #opened(sealed: readonly string[]): readonly string[] | null {
+  #opened(sealed: readonly SealedSecret[]): readonly PlainSecret[] | null {
     try {
       return sealed.map((each) => this.#ports.secretBox.open(each));
     } catch {
@@ -77,6 +81,6 @@ export class AttemptDelivery {
   }
 }
 
-function sealedIn({ secret }: WebhookEvent): readonly string[] {
+function sealedIn({ secret }: WebhookEvent): readonly SealedSecret[] {
   return secret === null ? [] : [secret];
 }

@@ -1,3 +1,4 @@
+import type { PlainSecret, SealedSecret } from '../../domain/shared/sealed-secret.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
 import type { WebhookTransport } from '../ports/webhook-transport.ts';
@@ -5,9 +6,13 @@ import type { WebhookTransport } from '../ports/webhook-transport.ts';
 /** Where webhooks go, as it was given. */
 interface GivenWebhook {
   readonly webhookUrl: string;
-  /** In plain text. */
-  readonly webhookSecret: string | null;
+  readonly webhookSecret: PlainSecret | null;
 }
+
+/** Its stored form. */
+type Sealed<Given extends GivenWebhook> = Omit<Given, 'webhookSecret'> & {
+  readonly webhookSecret: SealedSecret | Extract<Given['webhookSecret'], null>;
+};
 
 interface Ports {
   readonly webhookTransport: Pick<WebhookTransport, 'acceptUrl'>;
@@ -23,18 +28,18 @@ export class SealWebhook {
   }
 
   /** Throws `Rejected` for a URL that webhooks are never posted to; `field` is where the request has it. */
-  execute<Given extends GivenWebhook>(given: Given, field?: string): Given {
+  execute<Given extends GivenWebhook>(given: Given, field?: string): Sealed<Given> {
     const sealed = this.tried(given);
     if (sealed !== null) return sealed;
     throw new Rejected({ kind: 'webhook-url-refused', ...(field !== undefined && { field }) });
   }
 
   /** Null for a URL that webhooks are never posted to. */
-  tried<Given extends GivenWebhook>(given: Given): Given | null {
+  tried<Given extends GivenWebhook>(given: Given): Sealed<Given> | null {
     const { webhookTransport, secretBox } = this.#ports;
     const webhookUrl = webhookTransport.acceptUrl(given.webhookUrl);
     if (webhookUrl === null) return null;
-    const { webhookSecret: secret } = given;
-    return { ...given, webhookUrl, webhookSecret: secret === null ? null : secretBox.seal(secret) };
+    const webhookSecret = given.webhookSecret === null ? null : secretBox.seal(given.webhookSecret);
+    return { ...given, webhookUrl, webhookSecret } as Sealed<Given>;
   }
 }

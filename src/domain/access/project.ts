@@ -5,6 +5,7 @@ import type { SettlementRule } from '../billing/settlement.ts';
 import { DEFAULT_RATE_LIMIT, type RateLimit } from '../rate-limiting/rate-limiter.ts';
 import { HEX_ID_PATTERN } from '../shared/hex-id.ts';
 import type { Language } from '../shared/language.ts';
+import type { SealedSecret } from '../shared/sealed-secret.ts';
 import type { Retention } from './retention.ts';
 
 export const ENVIRONMENTS = ['live', 'dev'] as const;
@@ -14,7 +15,7 @@ export type Environment = (typeof ENVIRONMENTS)[number];
 export const IP_RULE_SCOPES = ['resources', 'all'] as const;
 
 /** What an operator can set per project. */
-export interface ProjectSettings {
+export interface ProjectSettings<Secret = SealedSecret> {
   /** For the sends to one phone number. */
   readonly rateLimit: RateLimit | null;
   /** For the sends from one client address. */
@@ -31,13 +32,13 @@ export interface ProjectSettings {
   /** Null keeps messages for ever. */
   readonly retention: Retention | null;
   /** Null tells nobody of low credit. */
-  readonly lowCredit: LowCredit | null;
+  readonly lowCredit: LowCredit<Secret> | null;
   /** Its share of a lease of jobs is so many times that of a project of weight 1. */
   readonly weight: number;
 }
 
 /** What a project has until an operator sets something else. */
-export const DEFAULT_SETTINGS: ProjectSettings = {
+export const DEFAULT_SETTINGS: ProjectSettings<never> = {
   rateLimit: DEFAULT_RATE_LIMIT,
   addressRateLimit: null,
   allowedIps: [],

@@ -1,12 +1,12 @@
 import type { Money } from '../shared/money.ts';
+import type { SealedSecret } from '../shared/sealed-secret.ts';
 import { type Account, creditOf } from './account.ts';
 
 /** Below which credit a prepaid project is told, and where. */
-export interface LowCredit {
+export interface LowCredit<Secret = SealedSecret> {
   readonly amount: Money;
   readonly webhookUrl: string;
-  /** As the secret box sealed it; null when there is none. */
-  readonly webhookSecret: string | null;
+  readonly webhookSecret: Secret | null;
 }
 
 /** The credit of a project fell below the amount of its setting. */

@@ -1,5 +1,6 @@
 import type { Channel } from '../shared/channel.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
+import type { SealedSecret } from '../shared/sealed-secret.ts';
 import type { TemplateParameters } from '../whatsapp/template-parameters.ts';
 import type { ProviderValue } from './provider-value.ts';
 
@@ -13,11 +14,10 @@ export const DELIVERY_REPORT_TYPES = ['all', 'final'] as const;
 export type DeliveryReportType = (typeof DELIVERY_REPORT_TYPES)[number];
 
 /** The subscription to the webhook events of one message (specification 6.1). */
-export interface DeliveryReport {
+export interface DeliveryReport<Secret = SealedSecret> {
   readonly webhookUrl: string;
   readonly deliveryReportType: DeliveryReportType;
-  /** Plain in a request, sealed in a stored message. */
-  readonly webhookSecret: string | null;
+  readonly webhookSecret: Secret | null;
 }
 
 /** The content of a message; one shape per `smsType` (specification 4.1). */
@@ -40,7 +40,7 @@ export interface WhatsappSender {
 }
 
 /** A well-formed request to send one message. */
-export interface SendRequest {
+export interface SendRequest<Secret = SealedSecret> {
   /** Canonical: the same for every spelling of a handset's number. */
   readonly phoneNumber: PhoneNumber;
   /** The number as the caller wrote it, which is the one that replies show. */
@@ -49,7 +49,7 @@ export interface SendRequest {
   readonly senderId: string | null;
   readonly content: Content;
   readonly whatsappSender: WhatsappSender;
-  readonly deliveryReport: DeliveryReport | null;
+  readonly deliveryReport: DeliveryReport<Secret> | null;
 }
 
 /** Telegram's gateway carries verification codes of 4 to 8 digits and nothing else. */

@@ -3,6 +3,7 @@ import type { ChainEffect } from '../messages/chain-event.ts';
 import type { Message } from '../messages/message.ts';
 import type { DeliveryReport, DeliveryReportType } from '../messages/send-request.ts';
 import type { Channel } from '../shared/channel.ts';
+import type { PlainSecret } from '../shared/sealed-secret.ts';
 import { endpointOf } from './endpoint.ts';
 import { type Hmac, signStandard } from './signer.ts';
 import { newEvent, type WebhookEvent } from './webhook-event.ts';
@@ -27,7 +28,7 @@ export interface DeliveryAttempt {
   readonly now: number;
   readonly body: string;
   /** The `webhookSecret` the caller gave with the message; null when none was given. */
-  readonly secret: string | null;
+  readonly secret: PlainSecret | null;
 }
 
 const UNKNOWN_REASON = 'The message could not be delivered';

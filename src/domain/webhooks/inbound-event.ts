@@ -1,4 +1,5 @@
 import { millisecondsInSecond } from 'date-fns/constants';
+import type { PlainSecret } from '../shared/sealed-secret.ts';
 import type { InboundSecrets } from './inbound-secrets.ts';
 import { addressOf } from './inbound-webhook.ts';
 import { type Hmac, signInbound, signStandard } from './signer.ts';
@@ -119,7 +120,7 @@ export function inboundHeaders(
   event: {
     readonly eventId: string;
     readonly body: string;
-    readonly secrets: readonly [string, ...string[]];
+    readonly secrets: readonly [PlainSecret, ...PlainSecret[]];
   },
   attempt: number,
   now: number,

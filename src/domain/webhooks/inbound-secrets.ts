@@ -1,15 +1,17 @@
-/** The secrets of an inbound webhook, as the secret box sealed them. A rotation has an overlap in which both are in use. */
+import type { SealedSecret } from '../shared/sealed-secret.ts';
+
+/** The secrets of an inbound webhook. A rotation has an overlap in which both are in use. */
 export interface InboundSecrets {
   /** Signs until `nextSecretFrom`; without a rotation it signs without an end. */
-  readonly secret: string;
+  readonly secret: SealedSecret;
   /** The new secret of a rotation; null without one. */
-  readonly nextSecret: string | null;
+  readonly nextSecret: SealedSecret | null;
   /** When the new secret replaces the old one, in milliseconds since 1970; null without a rotation. */
   readonly nextSecretFrom: number | null;
 }
 
 /** A webhook with one secret. */
-export function onlySecret(secret: string): InboundSecrets {
+export function onlySecret(secret: SealedSecret): InboundSecrets {
   return { secret, nextSecret: null, nextSecretFrom: null };
 }
 
@@ -17,7 +19,10 @@ export function onlySecret(secret: string): InboundSecrets {
  * The secrets that sign an attempt at `now`. The first one makes the signature of specification 6.2, which has one value: in
  * an overlap that is the old secret, which each receiver still has. All of them make the Standard Webhooks signatures.
  */
-export function signingSecrets(secrets: InboundSecrets, now: number): readonly [string, ...string[]] {
+export function signingSecrets(
+  secrets: InboundSecrets,
+  now: number,
+): readonly [SealedSecret, ...SealedSecret[]] {
   const { secret, nextSecret } = settled(secrets, now);
   return nextSecret === null ? [secret] : [secret, nextSecret];
 }
@@ -33,7 +38,7 @@ export function overlapEndsAt(secrets: InboundSecrets, now: number): number | nu
  */
 export function rotated(
   secrets: InboundSecrets,
-  nextSecret: string,
+  nextSecret: SealedSecret,
   now: number,
   overlapMs: number,
 ): InboundSecrets | null {

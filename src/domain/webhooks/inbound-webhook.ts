@@ -1,3 +1,4 @@
+import type { SealedSecret } from '../shared/sealed-secret.ts';
 import { endpointOf } from './endpoint.ts';
 import { type InboundSecrets, settled, signingSecrets } from './inbound-secrets.ts';
 import type { WebhookEvent } from './webhook-event.ts';
@@ -17,14 +18,14 @@ export function addressOf(webhook: InboundSecrets & Pick<InboundWebhook, 'url'>,
 }
 
 /**
- * The sealed secrets that sign an attempt of an inbound event at `now`: those of the webhook that its number has, when the event
+ * The secrets that sign an attempt of an inbound event at `now`: those of the webhook that its number has, when the event
  * goes to the address of that webhook, else its own. A secret never signs for the address of another webhook.
  */
 export function secretsFor(
   { projectId, url, secret }: Pick<WebhookEvent, 'projectId' | 'url' | 'secret'>,
   current: InboundWebhook | null,
   now: number,
-): readonly string[] {
+): readonly SealedSecret[] {
   if (current?.projectId === projectId && current.url === url) return signingSecrets(current, now);
   return secret === null ? [] : [secret];
 }

@@ -1,3 +1,4 @@
+import type { PlainSecret } from '../shared/sealed-secret.ts';
 /** How many bytes of the body of a response are stored with its attempt. */
 export const RESPONSE_START_BYTES_MAX = 1_024;
 
@@ -19,7 +20,7 @@ export function responseStart(bytes: Uint8Array): string {
  * The text with the secret masked: receivers echo headers, some of them percent-encoded or in JSON. So is the beginning of a
  * secret at the end of a text that was cut.
  */
-export function withoutSecret(text: string, secret: string): string {
+export function withoutSecret(text: string, secret: PlainSecret): string {
   return formsOf(secret).reduce(withoutForm, text);
 }
 

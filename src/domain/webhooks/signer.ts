@@ -1,3 +1,5 @@
+import type { PlainSecret } from '../shared/sealed-secret.ts';
+
 /** `base64` keys are written in base64 and hold any bytes; `utf8` keys are the bytes of their own text. */
 export interface HmacKey {
   readonly text: string;
@@ -45,7 +47,7 @@ const SIGNATURES_PER_HEADER_MAX = 8;
 /** `sha256=<hex>` over `timestamp.rawBody` (specification 6.2). The whole secret, prefix included, is the key. */
 export function signInbound(
   hmac: Hmac,
-  secret: string,
+  secret: PlainSecret,
   timestamp: string,
   rawBody: string | Uint8Array,
 ): string {
@@ -55,7 +57,7 @@ export function signInbound(
 /** Whether the inbound header was made with this secret for this timestamp and body; false on any other form. */
 export function verifyInbound(
   hmac: Hmac,
-  secret: string,
+  secret: PlainSecret,
   signed: InboundSigned,
   rawBody: string | Uint8Array,
 ): boolean {
@@ -68,7 +70,7 @@ export function verifyInbound(
 /** `v1,<base64>` over `id.timestamp.rawBody`, as in Standard Webhooks. */
 export function signStandard(
   hmac: Hmac,
-  secret: string,
+  secret: PlainSecret,
   id: string,
   timestampSeconds: string,
   rawBody: string | Uint8Array,
@@ -77,7 +79,7 @@ export function signStandard(
 }
 
 /** Whether the key of a Standard Webhooks signature has at least one byte: anybody can sign with an empty one. */
-export function hasStandardKey(secret: string): boolean {
+export function hasStandardKey(secret: PlainSecret): boolean {
   const { text, encoding } = standardKey(secret);
   return encoding === 'base64' ? BASE64_BYTE_PATTERN.test(text) : text !== '';
 }
@@ -85,7 +87,7 @@ export function hasStandardKey(secret: string): boolean {
 /** Whether one of the header's `v1` signatures was made with this secret; other versions are passed over. */
 export function verifyStandard(
   hmac: Hmac,
-  secret: string,
+  secret: PlainSecret,
   signed: StandardSigned,
   rawBody: string | Uint8Array,
 ): boolean {
@@ -123,7 +125,7 @@ export function equalDigests(expected: string, given: string): boolean {
   return difference === 0;
 }
 
-function standardKey(secret: string): HmacKey {
+function standardKey(secret: PlainSecret): HmacKey {
   return secret.startsWith(STANDARD_SECRET_PREFIX)
     ? { text: secret.slice(STANDARD_SECRET_PREFIX.length), encoding: 'base64' }
     : { text: secret, encoding: 'utf8' };

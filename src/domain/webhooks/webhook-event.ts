@@ -1,3 +1,4 @@
+import type { SealedSecret } from '../shared/sealed-secret.ts';
 import { type AttemptResult, errorOf, isPermanent, isSuccess, type WebhookKind } from './attempt-result.ts';
 import {
   INBOUND_QUICK_ATTEMPTS,
@@ -27,8 +28,7 @@ export interface WebhookEvent {
   readonly url: string;
   /** Host, port and path. The project and the endpoint are the destination of the event. */
   readonly endpoint: string;
-  /** As the secret box sealed it; null when there is none. */
-  readonly secret: string | null;
+  readonly secret: SealedSecret | null;
   /** Made once, so that every attempt sends the same bytes. */
   readonly body: string;
   readonly state: WebhookState;

@@ -21,6 +21,7 @@ import { ports } from '../../../src/bootstrap/tokens.ts';
 import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
 import type { SendRequest } from '../../../src/domain/messages/send-request.ts';
 import { iqd, ZERO } from '../../../src/domain/shared/money.ts';
+import type { PlainSecret } from '../../../src/domain/shared/sealed-secret.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
 import { beginAll } from '../../support/begin-all.ts';
 import {
@@ -100,7 +101,7 @@ describe('the way of a message', () => {
 
   afterEach(() => world.close());
 
-  async function send(given: Partial<SendRequest> = {}): Promise<string> {
+  async function send(given: Partial<SendRequest<PlainSecret>> = {}): Promise<string> {
     const request = aSendRequest(given);
     const { smsId } = await world.container
       .get(SendMessages)
@@ -108,7 +109,7 @@ describe('the way of a message', () => {
     return smsId;
   }
 
-  const sendOverWhatsapp = (request: SendRequest) =>
+  const sendOverWhatsapp = (request: SendRequest<PlainSecret>) =>
     world.container.get(SendMessages).execute({ project, request, idempotency: null });
 
   /** What the provider says, all of it at the same moment; receipts under the id it gave the attempt. */
@@ -173,7 +174,7 @@ describe('the way of a message', () => {
     expect(world.submitted).toMatchObject([{ smsId, whatsappSender: aTemplateRequest().whatsappSender }]);
   });
 
-  it.each<[string, Partial<SendRequest>, string]>([
+  it.each<[string, Partial<SendRequest<PlainSecret>>, string]>([
     [
       'account',
       { whatsappSender: { accountId: 'x', phoneId: null, templateName: null } },

@@ -6,6 +6,7 @@ import {
   type ProjectChange,
 } from '../../../src/application/operators/manage-projects.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { SealWebhook } from '../../../src/application/webhooks/seal-webhook.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
 import { DEFAULT_SETTINGS } from '../../../src/domain/access/project.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
@@ -131,7 +132,7 @@ describe('the projects of the installation, for operators', () => {
     };
     const losing = new ManageProjects({
       unitOfWork: losingOnce,
-      sealWebhook: { execute: (given) => given },
+      sealWebhook: world.container.get(SealWebhook),
       noticeLowCredit: { arm: async () => {} },
       clock: world.clock,
       ids: world.container.get(ports.idSource),

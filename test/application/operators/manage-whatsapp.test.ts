@@ -10,6 +10,7 @@ import {
   anId,
   anSmsId,
   aProject,
+  aSealedSecret,
   aWhatsappAccount,
   aWhatsappBusiness,
   aWhatsappPhoneNumber,
@@ -117,7 +118,11 @@ describe('the whatsapp resources of a project, for operators', () => {
   });
 
   it('the number of an inbound webhook stays, unless the webhook is of another project', async () => {
-    const webhook = { whatsappPhoneId: NUMBER, url: 'https://shop.example/in', ...onlySecret('sealed') };
+    const webhook = {
+      whatsappPhoneId: NUMBER,
+      url: 'https://shop.example/in',
+      ...onlySecret(aSealedSecret('sealed')),
+    };
     const insert = (projectId: string) =>
       world.unitOfWork.run(({ inboundWebhooks }) => inboundWebhooks.save([{ ...webhook, projectId }]));
     await insert(PROJECT_ID);

@@ -8,6 +8,7 @@ import { iqd } from '../../../src/domain/shared/money.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
 import {
   aProject,
+  aSealedSecret,
   aSenderId,
   aWhatsappBusiness,
   aWhatsappPhoneNumber,
@@ -54,7 +55,9 @@ describe('ApplySeed', () => {
       inbound: [{ projectId: full.project.id, whatsappPhoneId: NUMBER_ID, url: 'https://example.com/in' }],
       international: { total: 1 },
     });
-    expect(container.get(ports.secretBox).open(stored.inbound[0]?.secret ?? '')).toBe('s3cret');
+    expect(container.get(ports.secretBox).open(stored.inbound[0]?.secret ?? aSealedSecret('none'))).toBe(
+      's3cret',
+    );
     expect(await world.account()).toMatchObject({
       paymentType: 'postpaid',
       spendingThreshold: iqd(500),
@@ -114,17 +117,17 @@ describe('ApplySeed', () => {
       webhookUrl: 'https://EXAMPLE.com:443/credit',
       webhookSecret: 's3cret',
     };
-    const project = aProject({ settings: { lowCredit } });
-    await applySeed.execute({ projects: [aSeedProject({ project })], prices: someStoredPrices() });
-    const [stored] = await world.unitOfWork.read(({ projects }) => projects.byIds([project.id]));
+    const seeded = aSeedProject({ lowCredit });
+    await applySeed.execute({ projects: [seeded], prices: someStoredPrices() });
+    const [stored] = await world.unitOfWork.read(({ projects }) => projects.byIds([seeded.project.id]));
     const { webhookSecret = null, ...rest } = stored?.settings.lowCredit ?? {};
     expect(rest).toEqual({ amount: iqd(5_000), webhookUrl: 'https://example.com/credit' });
-    expect(world.container.get(ports.secretBox).open(webhookSecret ?? '')).toBe('s3cret');
+    expect(world.container.get(ports.secretBox).open(webhookSecret ?? aSealedSecret('none'))).toBe('s3cret');
   });
 
   it('ApplySeed writes nothing when a notice of low credit can never be delivered', async () => {
     const lowCredit = { amount: iqd(1), webhookUrl: 'https://127.0.0.1/', webhookSecret: null };
-    const projects = [aSeedProject({ project: aProject({ settings: { lowCredit } }) })];
+    const projects = [aSeedProject({ lowCredit })];
     await expect(applySeed.execute({ projects, prices: someStoredPrices() })).rejects.toThrow(
       '→ at projects[0].lowCredit.webhookUrl',
     );

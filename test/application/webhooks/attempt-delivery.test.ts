@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import type { WebhookRequest } from '../../../src/application/ports/webhook-transport.ts';
 import { AttemptDelivery } from '../../../src/application/webhooks/attempt-delivery.ts';
+import type { SealedSecret } from '../../../src/domain/shared/sealed-secret.ts';
 import type { AttemptResult } from '../../../src/domain/webhooks/attempt-result.ts';
 import { deliveryEvent } from '../../../src/domain/webhooks/delivery-event.ts';
 import { inboundEvent } from '../../../src/domain/webhooks/inbound-event.ts';
@@ -9,13 +10,13 @@ import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import type { InboundWebhook } from '../../../src/domain/webhooks/inbound-webhook.ts';
 import { verifyInbound, verifyStandard } from '../../../src/domain/webhooks/signer.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
-import { aDeliveryReport, aMessage, NOW } from '../../support/builders.ts';
+import { aDeliveryReport, aMessage, aSealedSecret, NOW } from '../../support/builders.ts';
 
 const EVENT_ID = '0000000000000000000000e1';
 const SECRET = 'svc_live_skab';
 const SENT = { kind: 'failed', reason: 'timeout' } as const;
 
-const delivery = (webhookSecret: string | null): WebhookEvent => {
+const delivery = (webhookSecret: SealedSecret | null): WebhookEvent => {
   const change = {
     kind: 'status-changed',
     status: 'sent',
@@ -41,7 +42,11 @@ const inbound = (attempts: number): WebhookEvent => {
     message,
   };
   return {
-    ...inboundEvent(content, { url: 'https://customer.example/in', ...onlySecret(`sealed ${SECRET}`) }, NOW),
+    ...inboundEvent(
+      content,
+      { url: 'https://customer.example/in', ...onlySecret(aSealedSecret(`sealed ${SECRET}`)) },
+      NOW,
+    ),
     attempts,
   };
 };
@@ -56,7 +61,7 @@ async function attempt(
   const attemptDelivery = new AttemptDelivery({
     hmac: nodeHmac,
     secretBox: {
-      seal: (text) => `sealed ${text}`,
+      seal: (text) => aSealedSecret(`sealed ${text}`),
       open(sealed) {
         if (!sealed.startsWith('sealed ')) throw new Error('sealed under another key');
         return sealed.slice('sealed '.length);
@@ -83,7 +88,7 @@ it('AttemptDelivery sends the body of an event to its url, and returns the resul
 });
 
 it('AttemptDelivery signs the event of a message with the secret that was given with the message', async () => {
-  const { request } = await attempt(delivery(`sealed ${SECRET}`));
+  const { request } = await attempt(delivery(aSealedSecret(`sealed ${SECRET}`)));
   const headers = request?.headers ?? {};
   const signed = {
     id: headers['webhook-id'] ?? '',
@@ -114,16 +119,16 @@ it('AttemptDelivery signs an inbound event with the secret of its number, and co
 it('AttemptDelivery masks the secret in a response that echoes it', async () => {
   const echo = (responseStart: string) =>
     ({ kind: 'responded', status: 200, retryAfterMs: null, responseStart }) as const;
-  const { result } = await attempt(delivery(`sealed ${SECRET}`), echo(`secret: ${SECRET}`));
+  const { result } = await attempt(delivery(aSealedSecret(`sealed ${SECRET}`)), echo(`secret: ${SECRET}`));
   expect(result).toEqual(echo('secret: ***'));
   expect((await attempt(delivery(null), echo('thanks'))).result).toEqual(echo('thanks'));
 });
 
-const webhookWith = (secrets: Partial<InboundWebhook>) => async () => ({
+const webhookWith = (secrets: Partial<InboundWebhook>) => async (): Promise<InboundWebhook> => ({
   whatsappPhoneId: '664def000000000000000001',
   projectId: '664abc000000000000000001',
   url: 'https://customer.example/in',
-  secret: 'sealed old',
+  secret: aSealedSecret('sealed old'),
   nextSecret: null,
   nextSecretFrom: null,
   ...secrets,
@@ -153,7 +158,7 @@ it('AttemptDelivery signs with both secrets during a rotation, and with the new 
   const rotating = await attempt(
     inbound(0),
     SENT,
-    webhookWith({ nextSecret: 'sealed new', nextSecretFrom: NOW + 1 }),
+    webhookWith({ nextSecret: aSealedSecret('sealed new'), nextSecretFrom: NOW + 1 }),
   );
   expect([wasSignedBy(rotating.request, 'old'), wasSignedBy(rotating.request, 'new')]).toEqual([
     [true, true],
@@ -162,7 +167,7 @@ it('AttemptDelivery signs with both secrets during a rotation, and with the new 
   const over = await attempt(
     inbound(0),
     SENT,
-    webhookWith({ nextSecret: 'sealed new', nextSecretFrom: NOW }),
+    webhookWith({ nextSecret: aSealedSecret('sealed new'), nextSecretFrom: NOW }),
   );
   expect([wasSignedBy(over.request, 'old'), wasSignedBy(over.request, 'new')]).toEqual([
     [false, false],
@@ -176,13 +181,13 @@ it('AttemptDelivery signs with the secret of the event when its webhook cannot b
 });
 
 it('AttemptDelivery sends nothing when one secret of a rotation cannot be opened', async () => {
-  const webhook = webhookWith({ nextSecret: 'under another key', nextSecretFrom: NOW + 1 });
+  const webhook = webhookWith({ nextSecret: aSealedSecret('under another key'), nextSecretFrom: NOW + 1 });
   const { result, request } = await attempt(inbound(0), SENT, webhook);
   expect([result, request]).toEqual([{ kind: 'failed', reason: 'secret-unreadable' }, undefined]);
 });
 
 it('AttemptDelivery sends nothing when the secret cannot be opened', async () => {
-  const { result, request } = await attempt(delivery('under another key'));
+  const { result, request } = await attempt(delivery(aSealedSecret('under another key')));
   expect(result).toEqual({ kind: 'failed', reason: 'secret-unreadable' });
   expect(request).toBeUndefined();
 });

@@ -1,14 +1,15 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { Rejected } from '../../../src/application/errors/rejected.ts';
 import { SealWebhook } from '../../../src/application/webhooks/seal-webhook.ts';
-import { aDeliveryReport } from '../../support/builders.ts';
+import type { PlainSecret, SealedSecret } from '../../../src/domain/shared/sealed-secret.ts';
+import { aDeliveryReport, aSealedSecret } from '../../support/builders.ts';
 
 /** Accepts https only and parses to lower case; seals a text as `sealed TEXT`. */
 const sealWebhook = new SealWebhook({
   webhookTransport: {
     acceptUrl: (url) => (url.toLowerCase().startsWith('https://') ? url.toLowerCase() : null),
   },
-  secretBox: { seal: (text) => `sealed ${text}` },
+  secretBox: { seal: (text) => aSealedSecret(`sealed ${text}`) },
 });
 
 describe('SealWebhook', () => {
@@ -23,6 +24,12 @@ describe('SealWebhook', () => {
 
   it('SealWebhook leaves a subscription without a secret without one', () => {
     expect(sealWebhook.execute(aDeliveryReport())).toMatchObject({ webhookSecret: null });
+  });
+
+  it('the compiler lets no plain secret be stored, and none that is sealed be sealed again', () => {
+    expectTypeOf<PlainSecret>().not.toExtend<SealedSecret>();
+    expectTypeOf<SealedSecret>().not.toExtend<PlainSecret>();
+    expectTypeOf<string>().toExtend<PlainSecret>();
   });
 
   it('SealWebhook rejects a url that webhooks are never sent to, and names the field that has it', () => {

@@ -7,7 +7,7 @@ import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { barid } from '../../support/barid.ts';
-import { aProject, HOUR_MS, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { aProject, aSealedSecret, HOUR_MS, NOW, PROJECT_ID } from '../../support/builders.ts';
 import { BARID_PROGRAM } from '../../support/compiled-service.ts';
 import { runProgram } from '../../support/program.ts';
 
@@ -30,7 +30,7 @@ const event = (id: string, given: Partial<WebhookEvent>): WebhookEvent => ({
   whatsappPhoneId: NUMBER_ID,
   url: 'https://customer.example/inbound?token=hidden',
   endpoint: 'customer.example/inbound',
-  secret: SECRET_TEXT,
+  secret: aSealedSecret(SECRET_TEXT),
   body: BODY_TEXT,
   state: 'delivered',
   attempts: 1,
@@ -54,7 +54,7 @@ beforeEach(async () => {
         whatsappPhoneId: NUMBER_ID,
         projectId: PROJECT_ID,
         url: 'https://customer.example/inbound?token=hidden',
-        ...onlySecret(SECRET_TEXT),
+        ...onlySecret(aSealedSecret(SECRET_TEXT)),
       },
     ]);
     await webhookEvents.insert([

@@ -8,12 +8,12 @@ import {
   lowCreditNotice,
 } from '../../../src/domain/billing/low-credit.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
-import { anAccount, NOW } from '../../support/builders.ts';
+import { anAccount, aSealedSecret, NOW } from '../../support/builders.ts';
 
 const BELOW_1000: LowCredit = {
   amount: iqd(1_000),
   webhookUrl: 'https://shop.example/credit',
-  webhookSecret: 'sealed',
+  webhookSecret: aSealedSecret('sealed'),
 };
 
 const project = { id: 'p', slug: 'souq', settings: { lowCredit: BELOW_1000 } };
@@ -91,7 +91,7 @@ describe('a change of the setting', () => {
 
   it('a change without a secret keeps the stored one while the address stays', () => {
     const given = { ...unsigned, amount: iqd(2_000) };
-    expect(changedLowCredit(BELOW_1000, given)).toEqual({ ...given, webhookSecret: 'sealed' });
+    expect(changedLowCredit(BELOW_1000, given)).toEqual({ ...given, webhookSecret: aSealedSecret('sealed') });
   });
 
   it('the stored secret does not go to another address', () => {
@@ -100,7 +100,7 @@ describe('a change of the setting', () => {
   });
 
   it('a new secret replaces the stored one, and off ends it', () => {
-    const given = { ...BELOW_1000, webhookSecret: 'sealed anew' };
+    const given = { ...BELOW_1000, webhookSecret: aSealedSecret('sealed anew') };
     expect(changedLowCredit(BELOW_1000, given)).toEqual(given);
     expect(changedLowCredit(BELOW_1000, null)).toBeNull();
     expect(changedLowCredit(null, unsigned)).toEqual(unsigned);
@@ -110,7 +110,11 @@ describe('a change of the setting', () => {
     expect(isSameLowCredit(BELOW_1000, { ...BELOW_1000 })).toBe(true);
     expect(isSameLowCredit(null, null)).toBe(true);
     expect(isSameLowCredit(BELOW_1000, null)).toBe(false);
-    for (const change of [{ amount: iqd(1) }, { webhookUrl: 'https://a.example/' }, { webhookSecret: 'b' }]) {
+    for (const change of [
+      { amount: iqd(1) },
+      { webhookUrl: 'https://a.example/' },
+      { webhookSecret: aSealedSecret('b') },
+    ]) {
       expect(isSameLowCredit(BELOW_1000, { ...BELOW_1000, ...change })).toBe(false);
     }
   });

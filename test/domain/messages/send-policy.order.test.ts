@@ -53,7 +53,7 @@ function aTemplateSender(accountId = aWhatsappAccount().id): Partial<SendRequest
 function decisionOn(faults: typeof FAULTS) {
   let state = aSendState();
   let account = anAccount();
-  let request = aSendRequest({ provider: 'sms', content: aText() });
+  let request: SendRequest = aSendRequest({ provider: 'sms', content: aText() });
   // Where two faults set the same thing, the earlier check keeps its own.
   for (const fault of [...faults].reverse()) {
     state = { ...state, ...fault.state };

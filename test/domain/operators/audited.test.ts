@@ -21,6 +21,7 @@ import {
   anId,
   aPhoneNumber,
   aProject,
+  aSealedSecret,
   aSenderId,
   aWhatsappBusiness,
   NOW,
@@ -52,7 +53,7 @@ describe('what the audit log has', () => {
       lowCredit: {
         amount: iqd(5_000.5),
         webhookUrl: 'https://shop.example:8443/credit?token=abc',
-        webhookSecret: 'sealed',
+        webhookSecret: aSealedSecret(),
       },
       weight: 3,
     };
@@ -130,7 +131,10 @@ describe('what the audit log has', () => {
     const notice = { amount: iqd(1_000), webhookUrl: 'https://shop.example/credit', webhookSecret: null };
     const audited = { amount: 1_000, endpoint: 'shop.example/credit' };
     expect(auditedLowCredit(notice)).toEqual({ ...audited, isSigned: false });
-    expect(auditedLowCredit({ ...notice, webhookSecret: 'sealed' })).toEqual({ ...audited, isSigned: true });
+    expect(auditedLowCredit({ ...notice, webhookSecret: aSealedSecret() })).toEqual({
+      ...audited,
+      isSigned: true,
+    });
     expect(auditedLowCredit(null)).toBe('off');
   });
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { lowCreditEvent } from '../../../src/domain/webhooks/credit-event.ts';
+import { aSealedSecret } from '../../support/builders.ts';
 
 it('the event of low credit has slug, credit, amount and time in its body, and the secret beside it', () => {
   const event = lowCreditEvent('01b8dac5b400fd9b941b425b', {
@@ -10,7 +11,7 @@ it('the event of low credit has slug, credit, amount and time in its body, and t
     lowCredit: {
       amount: iqd(1_000),
       webhookUrl: 'https://shop.example/credit?token=abc',
-      webhookSecret: 'sealed',
+      webhookSecret: aSealedSecret(),
     },
     at: Date.parse('2030-01-01T00:00:00.000Z'),
   });

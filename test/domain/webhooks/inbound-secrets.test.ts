@@ -6,13 +6,17 @@ import {
   settled,
   signingSecrets,
 } from '../../../src/domain/webhooks/inbound-secrets.ts';
+import { aSealedSecret } from '../../support/builders.ts';
 
 const NOW = 1_000;
-const rotating = { secret: 'old', nextSecret: 'new', nextSecretFrom: NOW + 60 };
+const OLD = aSealedSecret('old');
+const NEW = aSealedSecret('new');
+const NEWEST = aSealedSecret('newest');
+const rotating = { secret: OLD, nextSecret: NEW, nextSecretFrom: NOW + 60 };
 
 it('a webhook with one secret signs with it alone', () => {
-  expect(signingSecrets(onlySecret('one'), NOW)).toEqual(['one']);
-  expect(overlapEndsAt(onlySecret('one'), NOW)).toBeNull();
+  expect(signingSecrets(onlySecret(aSealedSecret('one')), NOW)).toEqual(['one']);
+  expect(overlapEndsAt(onlySecret(aSealedSecret('one')), NOW)).toBeNull();
 });
 
 it('in an overlap the old secret signs first, and the new one too', () => {
@@ -23,21 +27,21 @@ it('in an overlap the old secret signs first, and the new one too', () => {
 it('from the end of the overlap on the new secret signs alone', () => {
   expect(signingSecrets(rotating, NOW + 60)).toEqual(['new']);
   expect(overlapEndsAt(rotating, NOW + 60)).toBeNull();
-  expect(settled(rotating, NOW + 60)).toEqual(onlySecret('new'));
+  expect(settled(rotating, NOW + 60)).toEqual(onlySecret(NEW));
 });
 
 it('a rotation keeps the old secret for the overlap', () => {
-  expect(rotated(onlySecret('old'), 'new', NOW, 60)).toEqual(rotating);
+  expect(rotated(onlySecret(OLD), NEW, NOW, 60)).toEqual(rotating);
 });
 
 it('a rotation without an overlap replaces every secret at once', () => {
-  expect(rotated(onlySecret('old'), 'new', NOW, 0)).toEqual(onlySecret('new'));
-  expect(rotated(rotating, 'newest', NOW, 0)).toEqual(onlySecret('newest'));
+  expect(rotated(onlySecret(OLD), NEW, NOW, 0)).toEqual(onlySecret(NEW));
+  expect(rotated(rotating, NEWEST, NOW, 0)).toEqual(onlySecret(NEWEST));
 });
 
 it('a rotation with an overlap is not possible while another overlap goes on', () => {
-  expect(rotated(rotating, 'newest', NOW + 59, 60)).toBeNull();
-  expect(rotated(rotating, 'newest', NOW + 60, 60)).toEqual({
+  expect(rotated(rotating, NEWEST, NOW + 59, 60)).toBeNull();
+  expect(rotated(rotating, NEWEST, NOW + 60, 60)).toEqual({
     secret: 'new',
     nextSecret: 'newest',
     nextSecretFrom: NOW + 120,

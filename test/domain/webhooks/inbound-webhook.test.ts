@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import { addressOf, type InboundWebhook, secretsFor } from '../../../src/domain/webhooks/inbound-webhook.ts';
-import { anId, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { anId, aSealedSecret, NOW, PROJECT_ID } from '../../support/builders.ts';
 
 const URL = 'https://customer.example/in';
-const EVENT = { projectId: PROJECT_ID, url: URL, secret: 'own' };
+const EVENT = { projectId: PROJECT_ID, url: URL, secret: aSealedSecret('own') };
 const WEBHOOK: InboundWebhook = {
   whatsappPhoneId: anId(7),
   projectId: PROJECT_ID,
   url: URL,
-  secret: 'old',
-  nextSecret: 'new',
+  secret: aSealedSecret('old'),
+  nextSecret: aSealedSecret('new'),
   nextSecretFrom: NOW + 60,
 };
 
 describe('the secrets that sign an inbound event', () => {
   it('an event that goes to the address of its webhook is signed with all secrets of the webhook', () => {
-    expect(secretsFor(EVENT, { ...WEBHOOK, ...onlySecret('one') }, NOW)).toEqual(['one']);
+    expect(secretsFor(EVENT, { ...WEBHOOK, ...onlySecret(aSealedSecret('one')) }, NOW)).toEqual(['one']);
     expect(secretsFor(EVENT, WEBHOOK, NOW + 59)).toEqual(['old', 'new']);
     expect(secretsFor(EVENT, WEBHOOK, NOW + 60)).toEqual(['new']);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import { type ResendContext, resend } from '../../../src/domain/webhooks/resend.ts';
 import { afterAttempt, type WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
-import { anId, aWebhookEvent, HOUR_MS, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { anId, aSealedSecret, aWebhookEvent, HOUR_MS, NOW, PROJECT_ID } from '../../support/builders.ts';
 
 const LOG_MS = 15 * 24 * HOUR_MS;
 const NUMBER_ID = anId(7);
@@ -21,16 +21,22 @@ const event = (id: string, given: Partial<WebhookEvent> = {}): WebhookEvent =>
   });
 const sent = (id: string) => event(id, { body: '{"isFinal":false}' });
 const inbound = (id: string, given: Partial<WebhookEvent> = {}) =>
-  event(id, { kind: 'inbound', whatsappPhoneId: NUMBER_ID, secret: 'old', body: '{}', ...given });
+  event(id, {
+    kind: 'inbound',
+    whatsappPhoneId: NUMBER_ID,
+    secret: aSealedSecret('old'),
+    body: '{}',
+    ...given,
+  });
 const notice = (id: string) => event(id, { kind: 'credit', orderingKey: 'credit', body: '{}' });
 
 const WEBHOOK = {
   whatsappPhoneId: NUMBER_ID,
   projectId: PROJECT_ID,
   url: 'https://new.example/in?token=1',
-  ...onlySecret('new'),
+  ...onlySecret(aSealedSecret('new')),
 };
-const ADDRESS = { url: WEBHOOK.url, endpoint: 'new.example/in', secret: 'new' };
+const ADDRESS = { url: WEBHOOK.url, endpoint: 'new.example/in', secret: aSealedSecret('new') };
 const knowing = (given: Partial<ResendContext> = {}): ResendContext => ({
   openMessages: new Set(),
   newestNotices: new Map(),
@@ -121,7 +127,12 @@ describe('sending inbound events again', () => {
   });
 
   it('an inbound event has the newer secret once the overlap of a rotation is over', () => {
-    const rotating = { ...WEBHOOK, secret: 'older', nextSecret: 'newer', nextSecretFrom: NOW + 5 };
+    const rotating = {
+      ...WEBHOOK,
+      secret: aSealedSecret('older'),
+      nextSecret: aSealedSecret('newer'),
+      nextSecretFrom: NOW + 5,
+    };
     const secretAt = (now: number) =>
       resend([inbound('a')], knowing({ inboundWebhooks: new Map([[NUMBER_ID, rotating]]) }), now).resent[0]
         ?.secret;

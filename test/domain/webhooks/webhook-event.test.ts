@@ -13,7 +13,7 @@ import {
   supersede,
   type WebhookEvent,
 } from '../../../src/domain/webhooks/webhook-event.ts';
-import { aDeliveryReport, aMessage, HOUR_MS, NOW, SECOND_MS } from '../../support/builders.ts';
+import { aDeliveryReport, aMessage, aSealedSecret, HOUR_MS, NOW, SECOND_MS } from '../../support/builders.ts';
 
 const EVENT_ID = '0000000000000000000000e1';
 
@@ -21,7 +21,7 @@ const delivery = (given: Partial<WebhookEvent> = {}): WebhookEvent => ({
   ...deliveryEvent(
     EVENT_ID,
     aMessage(),
-    aDeliveryReport({ webhookUrl: 'https://customer.example/status?of=1', webhookSecret: 'sealed' }),
+    aDeliveryReport({ webhookUrl: 'https://customer.example/status?of=1', webhookSecret: aSealedSecret() }),
     { kind: 'status-changed', status: 'delivered', channel: 'sms', isFinal: true, reason: null },
     NOW,
   ),
@@ -43,7 +43,11 @@ const INBOUND = {
   },
 } as const;
 const inbound = (given: Partial<WebhookEvent> = {}): WebhookEvent => ({
-  ...inboundEvent(INBOUND, { url: 'https://customer.example/in?of=1', ...onlySecret('sealed') }, NOW),
+  ...inboundEvent(
+    INBOUND,
+    { url: 'https://customer.example/in?of=1', ...onlySecret(aSealedSecret('sealed')) },
+    NOW,
+  ),
   nextAttemptAt: NOW,
   version: 1,
   ...given,
@@ -64,7 +68,7 @@ describe('a new status event', () => {
     const event = deliveryEvent(
       EVENT_ID,
       message,
-      aDeliveryReport({ webhookUrl: 'https://customer.example/status?of=1', webhookSecret: 'sealed' }),
+      aDeliveryReport({ webhookUrl: 'https://customer.example/status?of=1', webhookSecret: aSealedSecret() }),
       { kind: 'status-changed', status: 'failed', channel: 'sms', isFinal: true, reason: 'No route' },
       NOW,
     );
@@ -93,7 +97,7 @@ describe('a new inbound event', () => {
   it('makes an inbound event with an ordering key of its own that is not scheduled yet', () => {
     const event = inboundEvent(
       INBOUND,
-      { url: 'https://customer.example/in?of=1', ...onlySecret('sealed') },
+      { url: 'https://customer.example/in?of=1', ...onlySecret(aSealedSecret('sealed')) },
       NOW,
     );
     expect(event).toEqual({

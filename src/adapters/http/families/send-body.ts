@@ -13,6 +13,7 @@ import {
   PHONE_NUMBER_PATTERN,
   type PhoneNumber,
 } from '../../../domain/shared/phone-number.ts';
+import type { PlainSecret } from '../../../domain/shared/sealed-secret.ts';
 import { isStorableLine } from '../../../domain/shared/storable-line.ts';
 import type { TemplateParameters } from '../../../domain/whatsapp/template-parameters.ts';
 import { TEMPLATE_NAME_CHARACTERS_MAX } from '../../../domain/whatsapp/text-limits.ts';
@@ -208,7 +209,7 @@ export const sendBody = z
 export type SendBody = z.output<typeof sendBody>;
 
 /** The request as the use case takes it; defaults are filled in here and nowhere else. */
-export function toSendRequest(body: SendBody): SendRequest {
+export function toSendRequest(body: SendBody): SendRequest<PlainSecret> {
   return {
     phoneNumber: canonicalPhoneNumber(body.phoneNumber as PhoneNumber),
     phoneNumberAsSent: body.phoneNumber,
@@ -241,7 +242,7 @@ function contentOf(body: SendBody): SendRequest['content'] {
   }
 }
 
-function deliveryReportOf(given: NonNullable<SendBody['deliveryReport']>): DeliveryReport {
+function deliveryReportOf(given: NonNullable<SendBody['deliveryReport']>): DeliveryReport<PlainSecret> {
   return {
     webhookUrl: given.webhookUrl,
     deliveryReportType: given.deliveryReportType,

@@ -1,4 +1,5 @@
 import type { InboundWebhookStore } from '../../../application/ports/webhook-stores.ts';
+import type { SealedSecret } from '../../../domain/shared/sealed-secret.ts';
 import type { InboundWebhook } from '../../../domain/webhooks/inbound-webhook.ts';
 import type { Insert, Row, RowOf } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
@@ -126,8 +127,8 @@ function fromRow(row: Row): InboundWebhook {
     whatsappPhoneId: row.phone_number_id as string,
     projectId: row.project_id as string,
     url: row.url as string,
-    secret: row.secret as string,
-    nextSecret: row.next_secret as string | null,
+    secret: row.secret as SealedSecret,
+    nextSecret: row.next_secret as SealedSecret | null,
     nextSecretFrom: row.next_secret_from as number | null,
   };
 }

@@ -4,6 +4,7 @@ import type {
   NumberOfProject,
   WebhookEventStore,
 } from '../../../application/ports/webhook-stores.ts';
+import type { SealedSecret } from '../../../domain/shared/sealed-secret.ts';
 import { isOpen, type WebhookEvent, type WebhookState } from '../../../domain/webhooks/webhook-event.ts';
 import {
   type BatchQuery,
@@ -235,7 +236,7 @@ function fromRow(row: Row, { projectId, endpoint }: WebhookDestination): Webhook
     whatsappPhoneId: row.phone_number_id as string | null,
     url: row.url as string,
     endpoint,
-    secret: row.secret as string | null,
+    secret: row.secret as SealedSecret | null,
     body: row.body as string,
     state: row.state as WebhookState,
     attempts: row.attempts as number,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ManageInboundWebhooks } from '../../../../src/application/operators/webhooks/manage-inbound-webhooks.ts';
 import type { WebhookEvent } from '../../../../src/domain/webhooks/webhook-event.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../../support/application-world.ts';
-import { anId, aProject, aWebhookEvent, HOUR_MS, NOW } from '../../../support/builders.ts';
+import { anId, aProject, aSealedSecret, aWebhookEvent, HOUR_MS, NOW } from '../../../support/builders.ts';
 
 const NUMBER_ID = anId(7);
 const PROJECT = aProject().id;
@@ -30,7 +30,7 @@ const waiting = (index: number, given: Partial<WebhookEvent> = {}) =>
     orderingKey: `${NUMBER_ID}/${index}`,
     url: OLD_URL,
     endpoint: 'customer.example/in',
-    secret: 'sealed',
+    secret: aSealedSecret(),
     state: 'queued_retry',
     nextAttemptAt: NOW + HOUR_MS,
     ...given,

@@ -14,6 +14,7 @@ import {
   anId,
   anSmsId,
   aProject,
+  aSealedSecret,
   aWebhookEvent,
   NOW,
   PROJECT_ID,
@@ -124,7 +125,12 @@ describe('webhooks, for operators', () => {
   });
 
   it('an inbound event goes to the webhook that its number has now, and to none without one', async () => {
-    const inbound = discarded(1, { kind: 'inbound', whatsappPhoneId: anId(7), secret: 'old', body: '{}' });
+    const inbound = discarded(1, {
+      kind: 'inbound',
+      whatsappPhoneId: anId(7),
+      secret: aSealedSecret('old'),
+      body: '{}',
+    });
     await insert(inbound);
     await expect(manageWebhooks.resendEvent('cli', anId(1))).rejects.toMatchObject(
       rejected('webhook-event-without-webhook'),
@@ -140,7 +146,7 @@ describe('webhooks, for operators', () => {
       whatsappPhoneId: anId(7),
       projectId: PROJECT_ID,
       url: 'https://new.example/in?t=1',
-      ...onlySecret('new'),
+      ...onlySecret(aSealedSecret('new')),
     };
     await world.unitOfWork.run(({ inboundWebhooks }) => inboundWebhooks.insert([webhook]));
     await manageWebhooks.resendEvent('cli', anId(1));
@@ -149,7 +155,7 @@ describe('webhooks, for operators', () => {
         ...inbound,
         url: webhook.url,
         endpoint: 'new.example/in',
-        secret: 'new',
+        secret: aSealedSecret('new'),
         state: 'queued_retry',
         nextAttemptAt: LATER,
       }),

@@ -10,6 +10,7 @@ import { type Account, creditOf } from '../../../../domain/billing/account.ts';
 import type { Actor } from '../../../../domain/shared/actor.ts';
 import { isoOf, isoOrNull } from '../../../../domain/shared/instant.ts';
 import { iqd, type Money, toIqd } from '../../../../domain/shared/money.ts';
+import type { PlainSecret } from '../../../../domain/shared/sealed-secret.ts';
 import { CLI_AGENT } from '../../cli-agent.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
@@ -39,7 +40,7 @@ export function actorOf({ headers }: IncomingMessage): Actor {
 type SettingFields = Omit<z.output<typeof changeProjectBody>, 'name' | 'spendingThreshold'>;
 
 /** The settings that a body names. */
-export function settingsOf(body: SettingFields): Partial<ProjectSettings> {
+export function settingsOf(body: SettingFields): Partial<ProjectSettings<PlainSecret>> {
   const { rateLimit, addressRateLimit, retention, lowCredit, attemptTimeoutSeconds: timeouts } = body;
   const settings = {
     rateLimit: rateLimit === OFF ? null : rateLimit,
@@ -56,7 +57,7 @@ export function settingsOf(body: SettingFields): Partial<ProjectSettings> {
     retention: retention === OFF ? null : retention,
     lowCredit: lowCredit === OFF ? null : lowCredit && lowCreditOf(lowCredit),
     weight: body.weight,
-  } satisfies { [Name in keyof ProjectSettings]: ProjectSettings[Name] | undefined };
+  } satisfies { [Name in keyof ProjectSettings]: ProjectSettings<PlainSecret>[Name] | undefined };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { LowCredit } from '../../../../domain/billing/low-credit.ts';
 import { iqd, toIqd } from '../../../../domain/shared/money.ts';
+import type { PlainSecret } from '../../../../domain/shared/sealed-secret.ts';
 import { messageOfField } from '../../routing/union-error.ts';
 import { webhookSecretField, webhookUrlField } from '../webhook-fields.ts';
 import { amountField, OFF, SMALLEST_IQD } from './shared-schemas.ts';
@@ -47,7 +48,7 @@ export function lowCreditOf(given: {
   readonly amount: number;
   readonly webhookUrl: string;
   readonly webhookSecret?: string | undefined;
-}): LowCredit {
+}): LowCredit<PlainSecret> {
   return {
     amount: iqd(given.amount),
     webhookUrl: given.webhookUrl,
