@@ -2,6 +2,7 @@ import { millisecondsInSecond } from 'date-fns/constants';
 import { z } from 'zod';
 import type { InboundArrival } from '../../application/ports/provider-events.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
+import { cutText } from '../../domain/shared/storable-text.ts';
 import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
 
 /** A message of a customer, and the platform's id of the number it came in on. */
@@ -17,7 +18,7 @@ const id = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 const digits = z.string().regex(/^[0-9]{5,20}$/);
 /** Names, titles and the like. */
 const line = z.string().transform(providerText);
-const prose = z.string().transform(cut);
+const prose = z.string().transform((text) => cutText(text, INBOUND_TEXT_CHARACTERS_MAX));
 
 const message = z.object({
   id,
@@ -152,10 +153,4 @@ function nameOf(
   userId: string | undefined,
 ): string {
   return (from === undefined ? byUser.get(userId ?? '') : byNumber.get(from)) ?? '';
-}
-
-/** Never inside a character. */
-function cut(text: string): string {
-  if (text.length <= INBOUND_TEXT_CHARACTERS_MAX) return text;
-  return text.slice(0, INBOUND_TEXT_CHARACTERS_MAX).replace(/[\uD800-\uDBFF]$/, '');
 }

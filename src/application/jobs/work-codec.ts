@@ -1,4 +1,4 @@
-import { isStorableLine } from '../../domain/shared/storable-line.ts';
+import { isStorableLine } from '../../domain/shared/storable-text.ts';
 import type { Work } from './job.ts';
 
 /** An id has no slash: put together with slashes, the id of a job tells which work it has. */
@@ -26,17 +26,17 @@ export function readWork(
   return work;
 }
 
-/** Whether a value is a text that every database can store, and not empty. */
-function isStorableText(value: unknown): value is string {
+/** Whether a value is a line that every database can store, and not empty. */
+function isFilledLine(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && isStorableLine(value);
 }
 
 function isOfType(value: unknown, type: FieldType): boolean {
   switch (type) {
     case 'id':
-      return isStorableText(value) && !value.includes('/');
+      return isFilledLine(value) && !value.includes('/');
     case 'text':
-      return isStorableText(value);
+      return isFilledLine(value);
     case 'whole number':
       return Number.isSafeInteger(value) && (value as number) >= 0;
     default:

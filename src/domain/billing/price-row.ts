@@ -1,5 +1,5 @@
 import { IQD_MAX, iqd, isIqdAmount } from '../shared/money.ts';
-import { isStorableLine } from '../shared/storable-line.ts';
+import { isStorableLine } from '../shared/storable-text.ts';
 import { COUNTRY_CODE_DIGITS_MAX, type InternationalPrice } from './pricing.ts';
 
 /** The fields of an international row, as the columns of a csv file name them. */

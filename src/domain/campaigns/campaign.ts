@@ -1,5 +1,6 @@
 import { millisecondsInDay } from 'date-fns/constants';
 import { type Money, ZERO } from '../shared/money.ts';
+import { cutText } from '../shared/storable-text.ts';
 
 /** Specification 3.1. */
 export const CAMPAIGN_STATUSES = ['draft', 'scheduled', 'running', 'completed', 'failed'] as const;
@@ -29,7 +30,6 @@ export const FAILED_START_COUNTED_MS = millisecondsInDay;
 
 /** Sample campaigns are told from their parents by this. */
 const SAMPLE_SUFFIX = ' (sample)';
-const HALF_PAIR_AT_END = /[\ud800-\udbff]$/;
 
 /** Specification 2.2: one template for many recipients. Instants are milliseconds since 1970. */
 export interface Campaign {
@@ -104,8 +104,7 @@ export function replanned(campaign: Campaign, plan: CampaignPlan, now: number): 
 
 /** The name of a sample of a campaign: that of the parent, shortened so that the whole is not too long. */
 export function sampleNameOf({ name }: Pick<Campaign, 'name'>): string {
-  const kept = name.slice(0, CAMPAIGN_NAME_CHARACTERS_MAX - SAMPLE_SUFFIX.length);
-  return kept.replace(HALF_PAIR_AT_END, '') + SAMPLE_SUFFIX;
+  return cutText(name, CAMPAIGN_NAME_CHARACTERS_MAX - SAMPLE_SUFFIX.length) + SAMPLE_SUFFIX;
 }
 
 /** Only a campaign that has not started can be changed. */

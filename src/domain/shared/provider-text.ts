@@ -1,3 +1,4 @@
+import { cutText, toStorableLine } from './storable-text.ts';
 /** The longest text of a provider that is stored, in UTF-16 units. */
 export const PROVIDER_TEXT_CHARACTERS_MAX = 500;
 
@@ -10,6 +11,5 @@ const PLAIN = new RegExp(`^[ -~]{0,${PROVIDER_TEXT_CHARACTERS_MAX}}$`);
  */
 export function providerText(text: string): string {
   if (PLAIN.test(text)) return text;
-  const clean = text.replace(/[\p{Cc}\p{Cs}]/gu, ' ');
-  return clean.slice(0, PROVIDER_TEXT_CHARACTERS_MAX).replace(/[\uD800-\uDBFF]$/, '');
+  return cutText(toStorableLine(text), PROVIDER_TEXT_CHARACTERS_MAX);
 }

@@ -1,4 +1,5 @@
 import type { PlainSecret } from '../shared/sealed-secret.ts';
+import { toStorableLines } from '../shared/storable-text.ts';
 /** How many bytes of the body of a response are stored with its attempt. */
 export const RESPONSE_START_BYTES_MAX = 1_024;
 
@@ -13,7 +14,7 @@ const toUtf8 = new TextEncoder();
  * spaces.
  */
 export function responseStart(bytes: Uint8Array): string {
-  return utf8.decode(bytes.subarray(0, RESPONSE_START_BYTES_MAX)).replace(/(?![\n\t])[\p{Cc}\p{Cs}]/gu, ' ');
+  return toStorableLines(utf8.decode(bytes.subarray(0, RESPONSE_START_BYTES_MAX)));
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   type PhoneNumber,
 } from '../../../domain/shared/phone-number.ts';
 import type { PlainSecret } from '../../../domain/shared/sealed-secret.ts';
-import { isStorableLine } from '../../../domain/shared/storable-line.ts';
+import { isStorableLine } from '../../../domain/shared/storable-text.ts';
 import type { TemplateParameters } from '../../../domain/whatsapp/template-parameters.ts';
 import { TEMPLATE_NAME_CHARACTERS_MAX } from '../../../domain/whatsapp/text-limits.ts';
 import { TEMPLATE_PARAMETER_CHARACTERS_MAX, WHATSAPP_ID_CHARACTERS_MAX } from '../limits.ts';

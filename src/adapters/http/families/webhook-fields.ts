@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isStorableLine } from '../../../domain/shared/storable-line.ts';
+import { isStorableLine } from '../../../domain/shared/storable-text.ts';
 import { hasStandardKey, STANDARD_SECRET_PREFIX } from '../../../domain/webhooks/signer.ts';
 import {
   WEBHOOK_SECRET_CHARACTERS_MAX,

@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import { isStorableLine } from '../../../domain/shared/storable-line.ts';
-
-/** The same as in a line, but for line ends and tabs. */
-const UNSTORABLE_IN_TEXTS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\p{Cs}/u;
+import { areStorableLines, isStorableLine } from '../../../domain/shared/storable-text.ts';
 
 const FOREIGN_LINE_END = /\r\n?/g;
 
@@ -16,11 +13,7 @@ export function nameField(name: string, min: number, max: number) {
  * before anything is counted.
  */
 export function textField(name: string, min: number, max: number) {
-  return checkedText(name, min, max, isStorableText, (text) => text.replace(FOREIGN_LINE_END, '\n'));
-}
-
-function isStorableText(text: string): boolean {
-  return !UNSTORABLE_IN_TEXTS.test(text);
+  return checkedText(name, min, max, areStorableLines, (text) => text.replace(FOREIGN_LINE_END, '\n'));
 }
 
 /** The library's own minimum and maximum count whole characters; the limits here count code units. */

@@ -1,7 +1,5 @@
 import type { z } from 'zod';
-
-/** NUL and halves of surrogate pairs: not every database stores them, and none that does returns them alike. */
-const FORBIDDEN = /\0|\p{Cs}/u;
+import { isStorable } from '../../../domain/shared/storable-text.ts';
 
 /**
  * One mistake for each text of a value, names of fields included, that not every database can keep. It searches only as far as it
@@ -12,13 +10,13 @@ export function* textMistakes(
   path: readonly PropertyKey[] = [],
 ): Generator<z.core.$ZodIssue, void, undefined> {
   if (typeof value === 'string') {
-    if (FORBIDDEN.test(value)) yield mistakeAt(path, value);
+    if (!isStorable(value)) yield mistakeAt(path, value);
   } else if (Array.isArray(value)) {
     for (const [index, each] of value.entries()) yield* textMistakes(each, [...path, index]);
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, member] of Object.entries(value)) {
       const place = [...path, name];
-      if (FORBIDDEN.test(name)) yield mistakeAt(place, name);
+      if (!isStorable(name)) yield mistakeAt(place, name);
       yield* textMistakes(member, place);
     }
   }
