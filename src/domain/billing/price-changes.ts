@@ -58,6 +58,34 @@ export function rowChanges(
   return changes;
 }
 
+/** Compares two lists country by country, counts the rows, and keeps the first `rowsMax` that differ. */
+export class RowComparison {
+  readonly #rowsMax: number;
+  readonly #rows: RowChange[] = [];
+  readonly #counts = { added: 0, removed: 0, changed: 0, unchanged: 0 };
+
+  constructor({ rowsMax }: { readonly rowsMax: number }) {
+    this.#rowsMax = rowsMax;
+  }
+
+  /** The rows of the next country in both lists. */
+  add(earlier: readonly InternationalPrice[], later: readonly InternationalPrice[]): void {
+    const changes = later === earlier ? [] : rowChanges(earlier, later);
+    const added = changes.filter((change) => change.before === null).length;
+    const removed = changes.filter((change) => change.after === null).length;
+    this.#counts.added += added;
+    this.#counts.removed += removed;
+    this.#counts.changed += changes.length - added - removed;
+    this.#counts.unchanged += later.length + removed - changes.length;
+    this.#rows.push(...changes.slice(0, this.#rowsMax - this.#rows.length));
+  }
+
+  /** Of all countries so far. */
+  result() {
+    return { ...this.#counts, rows: this.#rows as readonly RowChange[] };
+  }
+}
+
 /** What makes two rows the same one. */
 export function rowKey({ countryIso, countryCode, networkId, mccMnc }: InternationalPrice): string {
   return JSON.stringify([countryIso, countryCode, networkId, mccMnc]);

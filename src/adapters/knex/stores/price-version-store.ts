@@ -1,5 +1,6 @@
-import type { CountryPrices, PriceVersionStore } from '../../../application/ports/price-version-store.ts';
+import type { PriceVersionStore } from '../../../application/ports/price-version-store.ts';
 import type { SystemPrices } from '../../../domain/billing/price-changes.ts';
+import type { CountryPrices } from '../../../domain/billing/price-list-builder.ts';
 import type { PriceVersion } from '../../../domain/billing/price-version.ts';
 import type { InternationalPrice, PriceList } from '../../../domain/billing/pricing.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';

@@ -1,14 +1,16 @@
+import {
+  type BuiltPrices,
+  type CountryPrices,
+  PriceListBuilder,
+} from '../../../domain/billing/price-list-builder.ts';
 import type { PriceVersion } from '../../../domain/billing/price-version.ts';
-import { highestByCountryCode, type PriceList } from '../../../domain/billing/pricing.ts';
 import { auditedPriceChanges } from '../../../domain/operators/audited.ts';
 import type { Actor } from '../../../domain/shared/actor.ts';
-import { larger, type Money, ZERO } from '../../../domain/shared/money.ts';
 import { nextRound } from '../../concurrency/next-round.ts';
 import { Rejected } from '../../errors/rejected.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CsvDecoder } from '../../ports/csv-decoder.ts';
 import type { IdSource } from '../../ports/id-source.ts';
-import type { CountryPrices } from '../../ports/price-version-store.ts';
 import type { RequestHasher } from '../../ports/request-hasher.ts';
 import type { Stores } from '../../ports/stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
@@ -99,7 +101,7 @@ export class ImportPrices {
         rowCount: plan.rowCount,
         withdrawnAt: null,
       };
-      await write(stores, version, plan.list, plan.countries);
+      await write(stores, version, plan);
       const change = { id: ids.hex24(at), actor, at };
       const { before, after } = auditedPriceChanges(plan.changes, plan.replaces, version);
       await recordChange(stores, change, 'prices-imported', null, { before, after });
@@ -110,33 +112,24 @@ export class ImportPrices {
 
 /** The list of a seed file becomes the first version, so that the history has all. */
 async function keepSeeded(stores: Stores, source: PriceSource, id: string, at: number): Promise<void> {
-  const highest = new Map<string, Money>();
-  const countries: CountryPrices[] = [];
-  let rowCount = 0;
-  for (const countryIso of source.countries) {
-    const rows = await source.rowsOf(countryIso);
-    countries.push({ countryIso, rows, rowsBefore: rowCount });
-    rowCount += rows.length;
-    for (const [code, price] of highestByCountryCode(rows)) {
-      highest.set(code, larger(highest.get(code) ?? ZERO, price));
-    }
-  }
+  const builder = new PriceListBuilder();
+  for (const countryIso of source.countries) builder.add(countryIso, await source.rowsOf(countryIso));
+  const built = builder.build(source.system);
   const version: PriceVersion = {
     id,
     effectiveFrom: 0,
     createdAt: at,
     actor: 'seed',
-    rowCount,
+    rowCount: built.rowCount,
     withdrawnAt: null,
   };
-  await write(stores, version, { ...source.system, internationalByCountryCode: highest }, countries);
+  await write(stores, version, built);
 }
 
 async function write(
   { priceVersions }: Pick<Stores, 'priceVersions'>,
   version: PriceVersion,
-  list: PriceList,
-  countries: readonly CountryPrices[],
+  { list, countries }: BuiltPrices,
 ): Promise<void> {
   await priceVersions.insert(version, list);
   let batch: CountryPrices[] = [];

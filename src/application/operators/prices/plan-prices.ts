@@ -1,16 +1,14 @@
 import {
   type PriceChangeCounts,
   type RowChange,
-  rowChanges,
+  RowComparison,
   type SystemPrices,
   systemPriceChanges,
 } from '../../../domain/billing/price-changes.ts';
+import { type BuiltPrices, PriceListBuilder } from '../../../domain/billing/price-list-builder.ts';
 import { scheduleRejection } from '../../../domain/billing/price-version.ts';
-import { highestByCountryCode, type PriceList } from '../../../domain/billing/pricing.ts';
-import { larger, type Money, ZERO } from '../../../domain/shared/money.ts';
 import { nextRound } from '../../concurrency/next-round.ts';
 import { Rejected } from '../../errors/rejected.ts';
-import type { CountryPrices } from '../../ports/price-version-store.ts';
 import type { RequestHasher } from '../../ports/request-hasher.ts';
 import type { Stores } from '../../ports/stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
@@ -35,12 +33,9 @@ export interface SchedulePlace {
 }
 
 /** A version that could be made of an import. */
-export interface PricePlan extends SchedulePlace {
+export interface PricePlan extends SchedulePlace, BuiltPrices {
   /** A digest of the import, its instant and its place in the schedule. */
   readonly preview: string;
-  readonly list: PriceList;
-  readonly countries: readonly CountryPrices[];
-  readonly rowCount: number;
   readonly changes: PriceChanges;
   /** What the import replaces, when that is the list of a seed file. */
   readonly seeded: PriceSource | null;
@@ -64,54 +59,38 @@ export async function schedulePlaceOf(
 /** Compares an import with the list that it replaces. It reads country by country, and other work goes on in between. */
 export async function planPrices(
   { unitOfWork, requestHasher }: { readonly unitOfWork: UnitOfWork; readonly requestHasher: RequestHasher },
-  imported: ImportedPrices,
+  { system: given, international }: ImportedPrices,
   effectiveFrom: number | null,
   now: number,
 ): Promise<PricePlan> {
+  const { place, seeded, before } = await replacedPrices(unitOfWork, effectiveFrom, now);
+  const system = wholeSystem(before?.system ?? null, given);
+  const builder = new PriceListBuilder();
+  const comparison = new RowComparison({ rowsMax: PREVIEW_ROWS_MAX });
+  const content = [place.revision, place.replaces, effectiveFrom, JSON.stringify(system)];
+  const names = new Set([...(before?.countries ?? []), ...(international?.keys() ?? [])]);
+  for (const countryIso of [...names].sort()) {
+    const earlier = (await before?.rowsOf(countryIso)) ?? [];
+    const later = international === null ? earlier : (international.get(countryIso) ?? []);
+    comparison.add(earlier, later);
+    await nextRound();
+    builder.add(countryIso, later);
+    if (later.length > 0) content.push(requestHasher.digest(JSON.stringify(later)));
+  }
+  const changes = { system: systemPriceChanges(before?.system ?? null, system), ...comparison.result() };
+  const preview = requestHasher.digest(JSON.stringify(content));
+  return { ...place, ...builder.build(system), preview, changes, seeded };
+}
+
+/** The place of an import, and the list that it replaces there. */
+async function replacedPrices(unitOfWork: UnitOfWork, effectiveFrom: number | null, now: number) {
   const [place, stored] = await unitOfWork.read(async (stores) => {
     const found = await schedulePlaceOf(stores, effectiveFrom, now);
     return [found, found.replaces === null ? await stores.prices.load() : null] as const;
   });
   const seeded = stored === null ? null : seededSource(stored);
   const before = place.replaces === null ? seeded : await storedSource(unitOfWork, place.replaces);
-  const system = wholeSystem(before?.system ?? null, imported.system);
-  const highest = new Map<string, Money>();
-  const digests: string[] = [JSON.stringify(system)];
-  const countries: CountryPrices[] = [];
-  const rows: RowChange[] = [];
-  const counts = { added: 0, removed: 0, changed: 0, unchanged: 0 };
-  let rowCount = 0;
-  const names = new Set([...(before?.countries ?? []), ...(imported.international?.keys() ?? [])]);
-  for (const countryIso of [...names].sort()) {
-    const earlier = (await before?.rowsOf(countryIso)) ?? [];
-    const later = imported.international === null ? earlier : (imported.international.get(countryIso) ?? []);
-    const changes = later === earlier ? [] : rowChanges(earlier, later);
-    const added = changes.filter((change) => change.before === null).length;
-    const removed = changes.filter((change) => change.after === null).length;
-    counts.added += added;
-    counts.removed += removed;
-    counts.changed += changes.length - added - removed;
-    counts.unchanged += later.length + removed - changes.length;
-    rows.push(...changes.slice(0, PREVIEW_ROWS_MAX - rows.length));
-    await nextRound();
-    if (later.length === 0) continue;
-    countries.push({ countryIso, rows: later, rowsBefore: rowCount });
-    rowCount += later.length;
-    for (const [code, price] of highestByCountryCode(later)) {
-      highest.set(code, larger(highest.get(code) ?? ZERO, price));
-    }
-    digests.push(requestHasher.digest(JSON.stringify(later)));
-  }
-  const content = [place.revision, place.replaces, effectiveFrom, ...digests];
-  return {
-    ...place,
-    preview: requestHasher.digest(JSON.stringify(content)),
-    list: { ...system, internationalByCountryCode: highest },
-    countries,
-    rowCount,
-    changes: { system: systemPriceChanges(before?.system ?? null, system), ...counts, rows },
-    seeded,
-  };
+  return { place, seeded, before };
 }
 
 /** The first list of an installation has every system price. Rejects as `incomplete-prices`. */

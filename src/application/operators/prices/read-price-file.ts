@@ -32,9 +32,10 @@ export async function readPriceFile(
 ): Promise<ImportedPrices> {
   const mistakes = new PriceMistakes();
   const rows = new ImportedRows(mistakes);
-  let prices: ImportedPrices | null = null;
-  if (format === 'csv') prices = await readCsv(bytes, csvDecoder, rows, mistakes);
-  else prices = await readJson(bytes, rows, mistakes);
+  const prices =
+    format === 'csv'
+      ? await readCsv(bytes, csvDecoder, rows, mistakes)
+      : await readJson(bytes, rows, mistakes);
   if (prices === null || mistakes.all.length > 0) {
     throw new Rejected({ kind: 'invalid-prices', mistakes: mistakes.all });
   }
