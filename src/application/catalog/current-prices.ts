@@ -19,7 +19,7 @@ export interface CurrentPrices {
 export const SCHEDULE_AHEAD_MS = 120_000;
 
 /** Price lists as they are stored. A version never changes, so it is read once. */
-export class StoredPriceList implements CurrentPrices {
+export class StoredCurrentPrices implements CurrentPrices {
   readonly #ports: { readonly unitOfWork: UnitOfWork; readonly clock: Clock };
   #versions: ReadonlyMap<string, PriceList> = new Map();
 
@@ -58,7 +58,7 @@ export class StoredPriceList implements CurrentPrices {
 }
 
 /** Caches the price lists of another source for `SETTINGS_FRESH_MS`. */
-export class CachedPriceList implements CurrentPrices {
+export class CachedCurrentPrices implements CurrentPrices {
   readonly #source: CurrentPrices;
   readonly #cache: ReadThroughCache<PricesAt>;
 

@@ -2,7 +2,7 @@ import { auditedWhatsapp } from '../../domain/operators/audited.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
 import { isSameJson } from '../../domain/shared/same-json.ts';
-import { completedTree, type GivenBusiness, newIdsOf } from '../../domain/whatsapp/given-resources.ts';
+import { completedTree, countNewIds, type GivenBusiness } from '../../domain/whatsapp/given-resources.ts';
 import { resourceChanges, resourcesInUse } from '../../domain/whatsapp/resource-changes.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { lockedAccount } from '../billing/account-of.ts';
@@ -53,7 +53,7 @@ export class ManageWhatsapp {
     const change = newChange(this.#ports, actor);
     const { at } = change;
     const rows = {
-      ids: Array.from({ length: newIdsOf(given) }, () => ids.hex24(at)),
+      ids: Array.from({ length: countNewIds(given) }, () => ids.hex24(at)),
       createdAt: isoOf(at),
     };
     return unitOfWork.run(async (stores) => {

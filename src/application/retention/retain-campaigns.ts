@@ -1,5 +1,5 @@
 import { keptSince } from '../../domain/access/retention.ts';
-import { isDue } from '../../domain/retention/retained-message.ts';
+import { isRetentionOver } from '../../domain/retention/retained-message.ts';
 import { anonymisedRecipient } from '../../domain/retention/retained-recipient.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { AgedRow } from '../ports/retention-stores.ts';
@@ -60,7 +60,7 @@ export class RetainCampaigns {
       if (campaign === undefined || campaign.completedAt === null) return null;
       const { id } = campaign;
       const behind = { ...FIRST_PLACE, after: { createdAt: campaign.completedAt, id } };
-      if (!isDue(campaign, retention, now)) return { recipients: 0, place: behind };
+      if (!isRetentionOver(campaign, retention, now)) return { recipients: 0, place: behind };
       const from = id === campaignId ? position : 0;
       const recipients = await stores.retention.recipientsAt(id, from, from + rows);
       await stores.retention.anonymiseRecipients(recipients.map(anonymisedRecipient));

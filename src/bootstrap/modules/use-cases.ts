@@ -14,7 +14,7 @@ import { ManageCampaigns } from '../../application/campaigns/manage-campaigns.ts
 import { PreflightCampaigns } from '../../application/campaigns/preflight-campaigns.ts';
 import { StartCampaigns } from '../../application/campaigns/start-campaigns.ts';
 import { StopCampaigns } from '../../application/campaigns/stop-campaigns.ts';
-import { CachedPriceList, StoredPriceList } from '../../application/catalog/current-prices.ts';
+import { CachedCurrentPrices, StoredCurrentPrices } from '../../application/catalog/current-prices.ts';
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../../application/check-health.ts';
 import { BackgroundWork } from '../../application/concurrency/background-work.ts';
@@ -112,14 +112,14 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, AuthenticateProject, { projectKeys: CachedProjectKeys, keyUses: KeyUses });
   wire(bind, AddressRates, { clock });
   wire(bind, CheckSecretKey, { unitOfWork, keyHasher });
-  wire(bind, StoredPriceList, { unitOfWork, clock });
-  wire(bind, CachedPriceList, { source: StoredPriceList, clock });
+  wire(bind, StoredCurrentPrices, { unitOfWork, clock });
+  wire(bind, CachedCurrentPrices, { source: StoredCurrentPrices, clock });
   wire(bind, SealWebhook, { webhookTransport, secretBox });
   wire(bind, BackgroundWork, { logger });
   wire(bind, UntriedMessages, { unitOfWork, background: BackgroundWork, clock });
   wire(bind, SendMessages, {
     unitOfWork,
-    currentPrices: CachedPriceList,
+    currentPrices: CachedCurrentPrices,
     channelProviders,
     sealWebhook: SealWebhook,
     untriedMessages: UntriedMessages,
@@ -215,21 +215,21 @@ export const useCases = new ContainerModule(({ bind }) => {
   });
   wire(bind, ManageCampaigns, {
     unitOfWork,
-    currentPrices: CachedPriceList,
+    currentPrices: CachedCurrentPrices,
     clock,
     ids: idSource,
     wakeSignal,
   });
   wire(bind, AttachRecipients, {
     unitOfWork,
-    currentPrices: CachedPriceList,
+    currentPrices: CachedCurrentPrices,
     requestHasher,
     clock,
     ids: idSource,
   });
   wire(bind, StartCampaigns, {
     unitOfWork,
-    currentPrices: CachedPriceList,
+    currentPrices: CachedCurrentPrices,
     channelProviders,
     noticeLowCredit: NoticeLowCredit,
     requestHasher,
@@ -242,7 +242,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, StopCampaigns, { unitOfWork, advanceMessages: AdvanceMessages, clock });
   wire(bind, PreflightCampaigns, {
     unitOfWork,
-    currentPrices: CachedPriceList,
+    currentPrices: CachedCurrentPrices,
     channelProviders,
     clock,
     keepsPlatformLimits,

@@ -34,7 +34,7 @@ export const LOWER_PRIORITY_EVERY = 10;
  * priority every project gets jobs by its weight, rounded down; the first ones get one more until nothing is left.
  * The backlogs of a priority come in round-robin order, from the one that is served next.
  */
-export function firstRound(capacity: number, backlogs: readonly WeightedBacklog[]): LeaseRound {
+export function firstLeaseRound(capacity: number, backlogs: readonly WeightedBacklog[]): LeaseRound {
   return { shares: sharesOf(capacity, backlogs), capacity, backlogs };
 }
 
@@ -42,12 +42,12 @@ export function firstRound(capacity: number, backlogs: readonly WeightedBacklog[
  * Divides what the last round left over; `leased` says how many jobs each of its shares had. A backlog with fewer jobs
  * than its share is empty. Those that were not served yet come first.
  */
-export function nextRound(round: LeaseRound, leased: readonly number[]): LeaseRound {
+export function nextLeaseRound(round: LeaseRound, leased: readonly number[]): LeaseRound {
   const served = new Set(round.shares.map(({ backlog }) => backlog));
   const full = round.shares.filter(({ jobs }, index) => leased[index] === jobs);
   const waiting = round.backlogs.filter((backlog) => !served.has(backlog));
   const capacity = leased.reduce((left, jobs) => left - jobs, round.capacity);
-  return firstRound(capacity, [...waiting, ...full.map(({ backlog }) => backlog)]);
+  return firstLeaseRound(capacity, [...waiting, ...full.map(({ backlog }) => backlog)]);
 }
 
 function sharesOf(capacity: number, backlogs: readonly WeightedBacklog[]): readonly Share[] {

@@ -26,12 +26,13 @@ export function fateOf(
   now: number,
 ): MessageFate {
   if (message.createdAt >= keptSince(retention, now)) return 'keep';
-  const isOver = message.isFinal && !hasOpenWebhook && (campaign === null || isDue(campaign, retention, now));
+  const isOver =
+    message.isFinal && !hasOpenWebhook && (campaign === null || isRetentionOver(campaign, retention, now));
   return isOver ? retention.action : 'wait';
 }
 
 /** Whether the numbers of a campaign go now: it has ended long enough ago, and all its holds are settled. */
-export function isDue(campaign: Campaign, retention: Retention, now: number): boolean {
+export function isRetentionOver(campaign: Campaign, retention: Retention, now: number): boolean {
   const { completedAt } = campaign;
   return (
     completedAt !== null &&
@@ -50,14 +51,14 @@ export function anonymised(message: Message): Message {
     phoneNumber: ERASED_NUMBER,
     phoneNumberAsSent: ERASED_NUMBER,
     whatsappSender: { accountId: null, phoneId: null, templateName: null },
-    content: withoutContent(message.content),
+    content: emptied(message.content),
     attempts: message.attempts.map(withoutTrace),
     deliveryReport: null,
     errorReason: null,
   };
 }
 
-function withoutContent({ smsType }: Content): Content {
+function emptied({ smsType }: Content): Content {
   switch (smsType) {
     case 'verification':
       return { smsType, verificationCode: '' };

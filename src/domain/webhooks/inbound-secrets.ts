@@ -23,13 +23,13 @@ export function signingSecrets(
   secrets: InboundSecrets,
   now: number,
 ): readonly [SealedSecret, ...SealedSecret[]] {
-  const { secret, nextSecret } = settled(secrets, now);
+  const { secret, nextSecret } = secretsInUse(secrets, now);
   return nextSecret === null ? [secret] : [secret, nextSecret];
 }
 
 /** Until when the old secret signs too; null when no overlap goes on. Milliseconds since 1970. */
 export function overlapEndsAt(secrets: InboundSecrets, now: number): number | null {
-  return settled(secrets, now).nextSecretFrom;
+  return secretsInUse(secrets, now).nextSecretFrom;
 }
 
 /**
@@ -43,13 +43,13 @@ export function rotated(
   overlapMs: number,
 ): InboundSecrets | null {
   if (overlapMs === 0) return onlySecret(nextSecret);
-  const before = settled(secrets, now);
+  const before = secretsInUse(secrets, now);
   if (before.nextSecret !== null) return null;
   return { secret: before.secret, nextSecret, nextSecretFrom: now + overlapMs };
 }
 
 /** The secrets without an old one whose overlap is over. */
-export function settled(secrets: InboundSecrets, now: number): InboundSecrets {
+export function secretsInUse(secrets: InboundSecrets, now: number): InboundSecrets {
   const { nextSecret, nextSecretFrom } = secrets;
   if (nextSecret === null || nextSecretFrom === null || nextSecretFrom > now) return secrets;
   return onlySecret(nextSecret);

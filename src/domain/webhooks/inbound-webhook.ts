@@ -1,6 +1,6 @@
 import type { SealedSecret } from '../shared/sealed-secret.ts';
 import { endpointOf } from './endpoint.ts';
-import { type InboundSecrets, settled, signingSecrets } from './inbound-secrets.ts';
+import { type InboundSecrets, secretsInUse, signingSecrets } from './inbound-secrets.ts';
 import type { WebhookEvent } from './webhook-event.ts';
 
 /** Where the inbound messages of a whatsapp number go (specification 6.2). */
@@ -14,7 +14,7 @@ export interface InboundWebhook extends InboundSecrets {
 /** What an event has of its webhook at `now`: the address and the secret that belongs to it. */
 export function addressOf(webhook: InboundSecrets & Pick<InboundWebhook, 'url'>, now: number) {
   const { url } = webhook;
-  return { url, endpoint: endpointOf(url), secret: settled(webhook, now).secret };
+  return { url, endpoint: endpointOf(url), secret: secretsInUse(webhook, now).secret };
 }
 
 /**

@@ -32,7 +32,7 @@ interface Identity {
 }
 
 /** How many ids `completedTree` needs at the most. */
-export function newIdsOf(given: readonly GivenBusiness[]): number {
+export function countNewIds(given: readonly GivenBusiness[]): number {
   return keyedResources(given).filter(([, { id }]) => id === undefined).length;
 }
 

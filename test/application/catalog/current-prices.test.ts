@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CachedPriceList, type CurrentPrices } from '../../../src/application/catalog/current-prices.ts';
+import { CachedCurrentPrices, type CurrentPrices } from '../../../src/application/catalog/current-prices.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { NOW, somePrices } from '../../support/builders.ts';
 
@@ -12,7 +12,7 @@ it('a cached price list is read again after two seconds', async () => {
       return () => read;
     },
   };
-  const cached = new CachedPriceList({ source, clock });
+  const cached = new CachedCurrentPrices({ source, clock });
   await cached.read();
   prices = somePrices({ telegram: iqd(50) });
   clock.at = NOW + 1_999;

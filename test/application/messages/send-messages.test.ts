@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NoticeLowCredit } from '../../../src/application/billing/notice-low-credit.ts';
-import { CachedPriceList } from '../../../src/application/catalog/current-prices.ts';
+import { CachedCurrentPrices } from '../../../src/application/catalog/current-prices.ts';
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import type { Rejected } from '../../../src/application/errors/rejected.ts';
 import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
@@ -95,7 +95,7 @@ function world({ untriedMax = UNTRIED_MESSAGES_MAX, countedSlice = COUNTED_SLICE
     units,
     sendMessages: new SendMessages({
       unitOfWork: losing,
-      currentPrices: container.get(CachedPriceList),
+      currentPrices: container.get(CachedCurrentPrices),
       channelProviders: container.get(ports.channelProviders),
       requestHasher: container.get(ports.requestHasher),
       clock,

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstRound, nextRound, type WeightedBacklog } from '../../../src/domain/jobs/fair-share.ts';
+import {
+  firstLeaseRound,
+  nextLeaseRound,
+  type WeightedBacklog,
+} from '../../../src/domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority } from '../../../src/domain/jobs/job-priority.ts';
 
 const backlog = (projectId: string, priority: JobPriority = 'text', weight = 1): WeightedBacklog => ({
@@ -11,7 +15,7 @@ const backlog = (projectId: string, priority: JobPriority = 'text', weight = 1):
 const [a, b, c] = [backlog('a'), backlog('b'), backlog('c')];
 
 const sharesOf = (capacity: number, backlogs: readonly WeightedBacklog[]) =>
-  firstRound(capacity, backlogs).shares.map(({ backlog: { priority, projectId }, jobs }) => [
+  firstLeaseRound(capacity, backlogs).shares.map(({ backlog: { priority, projectId }, jobs }) => [
     priority,
     projectId,
     jobs,
@@ -21,14 +25,14 @@ const sharesOf = (capacity: number, backlogs: readonly WeightedBacklog[]) =>
 function roundsOf(capacity: number, backlogs: readonly WeightedBacklog[], jobs: readonly number[]) {
   const left = new Map(backlogs.map((each, index) => [each, jobs[index] ?? 0]));
   let rounds = 0;
-  for (let round = firstRound(capacity, backlogs); round.shares.length > 0; rounds += 1) {
+  for (let round = firstLeaseRound(capacity, backlogs); round.shares.length > 0; rounds += 1) {
     // Each round but the last finds a backlog empty.
     expect(rounds).toBeLessThanOrEqual(backlogs.length);
     const leased = round.shares.map((share) => Math.min(share.jobs, left.get(share.backlog) ?? 0));
     for (const [index, share] of round.shares.entries()) {
       left.set(share.backlog, (left.get(share.backlog) ?? 0) - (leased[index] ?? 0));
     }
-    round = nextRound(round, leased);
+    round = nextLeaseRound(round, leased);
   }
   return { rounds, leased: backlogs.map((each, index) => (jobs[index] ?? 0) - (left.get(each) ?? 0)) };
 }
@@ -106,22 +110,22 @@ describe('the first round of a lease', () => {
 describe('the next round of a lease', () => {
   it('the next round of a lease gives what a backlog left over to those that had their whole share', () => {
     // a has 1 of its 3 jobs, b and c have all of theirs.
-    const round = nextRound(firstRound(9, [a, b, c]), [1, 3, 3]);
+    const round = nextLeaseRound(firstLeaseRound(9, [a, b, c]), [1, 3, 3]);
     expect(round.capacity).toBe(2);
     expect(round.shares).toEqual([
       { backlog: b, jobs: 1 },
       { backlog: c, jobs: 1 },
     ]);
-    expect(nextRound(round, [1, 1]).shares).toEqual([]);
+    expect(nextLeaseRound(round, [1, 1]).shares).toEqual([]);
   });
 
   it('the next round of a lease serves a backlog that was not served yet before those that were', () => {
-    const round = nextRound(firstRound(2, [a, b, c]), [1, 0]);
+    const round = nextLeaseRound(firstLeaseRound(2, [a, b, c]), [1, 0]);
     expect(round.shares).toEqual([{ backlog: c, jobs: 1 }]);
   });
 
   it('the lease ends when every backlog is empty', () => {
-    expect(nextRound(firstRound(9, [a, b]), [0, 0]).shares).toEqual([]);
+    expect(nextLeaseRound(firstLeaseRound(9, [a, b]), [0, 0]).shares).toEqual([]);
   });
 });
 
@@ -192,7 +196,7 @@ describe('a whole lease', () => {
         let backlogs = all.map((weight, index) => backlog(`p${index}`, 'text', weight));
         const waiting = new Set(backlogs);
         for (let leases = 0; leases < all.length; leases += 1) {
-          const { shares } = firstRound(capacity, backlogs);
+          const { shares } = firstLeaseRound(capacity, backlogs);
           for (const share of shares) waiting.delete(share.backlog);
           // The next lease begins behind the one served last.
           const last = shares.at(-1)?.backlog ?? backlog('none');

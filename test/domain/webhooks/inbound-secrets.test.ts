@@ -3,7 +3,7 @@ import {
   onlySecret,
   overlapEndsAt,
   rotated,
-  settled,
+  secretsInUse,
   signingSecrets,
 } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import { aSealedSecret } from '../../support/builders.ts';
@@ -27,7 +27,7 @@ it('in an overlap the old secret signs first, and the new one too', () => {
 it('from the end of the overlap on the new secret signs alone', () => {
   expect(signingSecrets(rotating, NOW + 60)).toEqual(['new']);
   expect(overlapEndsAt(rotating, NOW + 60)).toBeNull();
-  expect(settled(rotating, NOW + 60)).toEqual(onlySecret(NEW));
+  expect(secretsInUse(rotating, NOW + 60)).toEqual(onlySecret(NEW));
 });
 
 it('a rotation keeps the old secret for the overlap', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   completedTree,
+  countNewIds,
   type GivenBusiness,
-  newIdsOf,
   repeatedResourceId,
 } from '../../../src/domain/whatsapp/given-resources.ts';
 import { resourceChanges, resourcesInUse } from '../../../src/domain/whatsapp/resource-changes.ts';
@@ -26,7 +26,7 @@ function bare(tree: readonly GivenBusiness[]): readonly GivenBusiness[] {
 
 describe('given whatsapp resources', () => {
   it('resources without ids keep those that the platform knows them by', () => {
-    expect(newIdsOf(bare(STORED))).toBe(4);
+    expect(countNewIds(bare(STORED))).toBe(4);
     expect(completedTree(STORED, bare(STORED), { ids: [], createdAt: LATER })).toEqual(STORED);
   });
 
@@ -82,8 +82,8 @@ describe('given whatsapp resources', () => {
   });
 
   it('only resources without ids need new ones', () => {
-    expect(newIdsOf(STORED)).toBe(0);
-    expect(newIdsOf([{ ...aWhatsappBusiness(), id: undefined }])).toBe(1);
+    expect(countNewIds(STORED)).toBe(0);
+    expect(countNewIds([{ ...aWhatsappBusiness(), id: undefined }])).toBe(1);
   });
 
   it('resources of an empty tree get new ids and the present', () => {

@@ -1,7 +1,12 @@
 import type { Job, LeasedJob } from '../../../application/jobs/job.ts';
 import type { JobPlace, JobStore, LastServed } from '../../../application/ports/job-store.ts';
 import { DEFAULT_SETTINGS } from '../../../domain/access/project.ts';
-import { firstRound, nextRound, type Share, type WeightedBacklog } from '../../../domain/jobs/fair-share.ts';
+import {
+  firstLeaseRound,
+  nextLeaseRound,
+  type Share,
+  type WeightedBacklog,
+} from '../../../domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority } from '../../../domain/jobs/job-priority.ts';
 import type { BatchQuery, Insert, Removal, Row, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
@@ -127,14 +132,14 @@ export class SqlJobStore implements JobStore {
   }: Parameters<JobStore['lease']>[0]): Promise<readonly LeasedJob[]> {
     const backlogs = await this.#makeAvailable(now, limit, lastServed);
     const jobs = new Map<WeightedBacklog, LeasedJob[]>();
-    for (let round = firstRound(limit, backlogs); round.shares.length > 0; ) {
+    for (let round = firstLeaseRound(limit, backlogs); round.shares.length > 0; ) {
       const leased = await this.#leaseShares(round.shares, { now, until, workerId });
       for (const [index, { backlog }] of round.shares.entries()) {
         const earlier = jobs.get(backlog);
         if (earlier === undefined) lastServed.set(backlog.priority, backlog.projectId);
         jobs.set(backlog, [...(earlier ?? []), ...(leased[index] ?? [])]);
       }
-      round = nextRound(
+      round = nextLeaseRound(
         round,
         leased.map(({ length }) => length),
       );

@@ -51,7 +51,7 @@ export class ListenToWebhooks {
     const { unitOfWork, attemptDelivery, clock } = this.#ports;
     const now = clock.now();
     const settled = firstIdAt(now - EVENT_SETTLES_MS);
-    const from = larger(after ?? firstIdAt(now), firstIdAt(now - LISTEN_MS_MAX));
+    const from = laterId(after ?? firstIdAt(now), firstIdAt(now - LISTEN_MS_MAX));
     const { found, readTo } = await unitOfWork.read(async (stores) => {
       const { id, environment } = await projectNamed(stores, project);
       if (environment !== 'dev') throw new Rejected({ kind: 'project-not-dev' });
@@ -66,11 +66,11 @@ export class ListenToWebhooks {
         const request = requests[index] ?? null;
         return request === null ? [] : [{ event, request }];
       }),
-      next: larger(from, readTo < settled ? readTo : settled),
+      next: laterId(from, readTo < settled ? readTo : settled),
     };
   }
 }
 
-function larger(a: string, b: string): string {
+function laterId(a: string, b: string): string {
   return a > b ? a : b;
 }
