@@ -48,7 +48,7 @@ export class AttemptLimiter {
   /** Ends the use of a queue that is empty. */
   close(queue: AttemptQueue): void {
     for (const limit of queue.limits) {
-      limit.attempts.leave(queue.projectId, queue);
+      limit.attempts.leave(queue);
       limit.queues -= 1;
       if (limit.queues === 0) this.#limits.delete(limit.key);
     }

@@ -1,3 +1,4 @@
+import { RotatingQueue } from '../concurrency/rotating-queue.ts';
 /** Of each ten attempts under a shared limit, one is kept for projects that have none in flight. */
 export const ATTEMPTS_PER_KEPT = 10;
 
@@ -10,8 +11,8 @@ export class FairLimit<Queue> {
   readonly #max: number;
   readonly #kept: number | null;
   readonly #inFlight = new Map<string, number>();
-  /** By project; the one that was served longest ago comes first, and of its queues the one that has waited longest. */
-  readonly #waiting = new Map<string, Set<Queue>>();
+  /** By project. */
+  readonly #waiting = new RotatingQueue<Queue>();
   #inFlightOfAll = 0;
 
   constructor(max: number, { isShared }: { readonly isShared: boolean }) {
@@ -42,30 +43,18 @@ export class FairLimit<Queue> {
 
   /** The queue waits until it is the next; once, however often it is added. */
   wait(projectId: string, queue: Queue): void {
-    const queues = this.#waiting.get(projectId) ?? new Set();
-    this.#waiting.set(projectId, queues.add(queue));
+    this.#waiting.add(projectId, queue);
   }
 
   /** The queue waits no more. */
-  leave(projectId: string, queue: Queue): void {
-    const queues = this.#waiting.get(projectId);
-    queues?.delete(queue);
-    if (queues?.size === 0) this.#waiting.delete(projectId);
+  leave(queue: Queue): void {
+    this.#waiting.drop(queue);
   }
 
   /** Removes and returns the queue that is next; null when none may begin. Its project comes after the others from then on. */
   next(): Queue | null {
+    if (this.#inFlightOfAll >= this.#max) return null;
     // Only projects with attempts in flight are passed over: no more than the limit allows.
-    for (const [projectId, queues] of this.#waiting) {
-      if (this.#inFlightOfAll >= this.#max) return null;
-      if (!this.mayBegin(projectId)) continue;
-      this.#waiting.delete(projectId);
-      for (const queue of queues) {
-        queues.delete(queue);
-        if (queues.size > 0) this.#waiting.set(projectId, queues);
-        return queue;
-      }
-    }
-    return null;
+    return this.#waiting.take((projectId) => this.mayBegin(projectId)) ?? null;
   }
 }
