@@ -22,8 +22,8 @@ export interface JobStore {
   /**
    * Leases up to `limit` jobs that are due at `now`: by priority, within a priority round-robin over projects by their weights,
    * and of a project the longest due first; `firstLeaseRound` has the rule. Nobody else gets them before `until`, when they are
-   * due again. Concurrent callers get different jobs. Work that `parseWork` rejects comes with its kind only. `lastServed` is moved
-   * on: a caller that keeps it serves every project however many there are.
+   * due again. Concurrent callers get different jobs. Work that `parseWork` rejects comes with its kind only. `lastServed`
+   * is moved on: a caller that keeps it serves every project however many there are.
    */
   lease(request: {
     readonly now: number;
