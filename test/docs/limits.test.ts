@@ -11,6 +11,8 @@ import {
   CAMPAIGN_LIMIT_DEFAULT,
   CAMPAIGN_LIMIT_MAX,
   CAMPAIGN_PAGE_MAX,
+  CAMPAIGN_REQUEST_FREE_MS,
+  CAMPAIGN_REQUESTS_SHARE,
   CONNECTIONS_READ_PER_ROUND,
   IDEMPOTENCY_KEY_CHARACTERS_MAX,
   JSON_LIST_ITEMS_MAX,
@@ -216,7 +218,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests about campaigns served at a time',
-        `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, behind their bodies`,
+        `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, behind their bodies; behind one during which the event loop was busy for more than ${CAMPAIGN_REQUEST_FREE_MS} ms the others pause, so that such requests have ${CAMPAIGN_REQUESTS_SHARE * 100} % of the time`,
       ],
       [
         'reads of prices, whatsapp resources and reports served at a time',

@@ -10,6 +10,8 @@ import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-re
 import { UNSTARTED_RECIPIENTS_MAX } from '../../../domain/campaigns/campaign.ts';
 import { pageCount } from '../../../domain/shared/page.ts';
 import {
+  CAMPAIGN_REQUEST_FREE_MS,
+  CAMPAIGN_REQUESTS_SHARE,
   LARGE_BODIES_MAX,
   LARGE_BODIES_PER_PROJECT_MAX,
   LARGE_BODY_BYTES_MAX,
@@ -23,6 +25,7 @@ import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idem
 import { byProject } from '../routing/project-gates.ts';
 import { rejectionError } from '../routing/rejection-errors.ts';
 import { type ParamsOf, type RouteFamily, route } from '../routing/route.ts';
+import { PausingGate } from '../server/pausing-gate.ts';
 import {
   presentCampaign,
   presentPayload,
@@ -119,7 +122,9 @@ export function campaignRoutes({
   campaignGate,
 }: CampaignUseCases): RouteFamily {
   const admission = projectKey(authenticate);
-  const throughWorkGate = byProject(campaignGate);
+  const throughWorkGate = byProject(
+    new PausingGate(campaignGate, { freeMs: CAMPAIGN_REQUEST_FREE_MS, share: CAMPAIGN_REQUESTS_SHARE }),
+  );
   /** Large bodies are held in memory while they are read and while they wait. */
   const throughBodyGate = byProject(
     new FairGate({ perKey: LARGE_BODIES_PER_PROJECT_MAX, all: LARGE_BODIES_MAX }),

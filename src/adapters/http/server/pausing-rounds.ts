@@ -34,9 +34,9 @@ export class PausingRounds {
     this.#schedule();
   }
 
-  /** What ended at `endedAt`, by the clock of `performance`, took so many milliseconds. */
+  /** What ended at `endedAt`, by the clock of `performance`, took so many milliseconds. A pause that ends later stays. */
   pauseBehind(ms: number, endedAt: number): void {
-    this.#pausedUntil = endedAt + ms * (1 / this.#share - 1);
+    this.#pausedUntil = Math.max(this.#pausedUntil, endedAt + ms * (1 / this.#share - 1));
   }
 
   #schedule(): void {
