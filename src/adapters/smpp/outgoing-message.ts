@@ -18,6 +18,16 @@ export interface OutgoingOptions {
   readonly submitIds: MessageIdForm;
 }
 
+/** What a message tells on its way. */
+export interface OutgoingEvents {
+  /** Called once, with the result. */
+  readonly settled: (result: SubmitResult) => void;
+  /** Called after each part that was written of a message with several. */
+  readonly partWritten: () => void;
+  /** Called once, when it is settled and no part waits for a response. */
+  readonly finished: () => void;
+}
+
 interface Part {
   readonly fields: SubmitFields;
   state: 'unwritten' | 'in-flight' | 'responded';
@@ -33,9 +43,8 @@ const NO_PARTS: readonly Part[] = [];
 export class OutgoingMessage {
   readonly #submission: Submission;
   readonly #options: OutgoingOptions;
-  readonly #settle: (result: SubmitResult) => void;
-  readonly #finish: () => void;
-  /** Made when the first one is written: many messages wait, and few are on their way. */
+  readonly #events: OutgoingEvents;
+  /** Made when the first one may be written: many messages wait, and few are on their way. */
   #parts: readonly Part[] = NO_PARTS;
   #session: SmppSession | null = null;
   #taken = 0;
@@ -43,26 +52,31 @@ export class OutgoingMessage {
   #isSettled = false;
   #isFinished = false;
 
-  /** `settle` is called once, and `finish` once: when it is settled and no part waits for a response. */
-  constructor(
-    submission: Submission,
-    options: OutgoingOptions,
-    settle: (result: SubmitResult) => void,
-    finish: () => void,
-  ) {
+  constructor(submission: Submission, options: OutgoingOptions, events: OutgoingEvents) {
     this.#submission = submission;
     this.#options = options;
-    this.#settle = settle;
-    this.#finish = finish;
+    this.#events = events;
   }
 
   get backlog(): Backlog {
     return this.#submission;
   }
 
-  /** Whether more than one part is to be written; known once the first one is. */
+  /** Whether it has more than one part. */
   get isInParts(): boolean {
+    this.#makeParts();
     return this.#parts.length > 1;
+  }
+
+  /** How many parts are still to be written; 0 when it is settled. */
+  get unwritten(): number {
+    if (this.#isSettled) return 0;
+    return this.#parts.reduce((sum, { state }) => (state === 'unwritten' ? sum + 1 : sum), 0);
+  }
+
+  /** Whether a part waits for its response. */
+  get isInFlight(): boolean {
+    return this.#parts.some(({ state }) => state === 'in-flight');
   }
 
   get isSettled(): boolean {
@@ -81,10 +95,7 @@ export class OutgoingMessage {
 
   /** Writes the next part; only while `isReady`. `responded` is called after its response counted, or when there is none. */
   write(session: SmppSession, responded: (response: SubmitResponse) => void): void {
-    if (this.#session === null) {
-      const parts = this.#options.partsOf(this.#submission);
-      this.#parts = parts.map((fields) => ({ fields, state: 'unwritten', sequence: 0, id: null }));
-    }
+    this.#makeParts();
     this.#session = session;
     const part = this.#nextPart();
     if (part === undefined) return;
@@ -96,6 +107,7 @@ export class OutgoingMessage {
       this.#finishIfOver();
       responded(response);
     });
+    if (this.#parts.length > 1) this.#events.partWritten();
   }
 
   /** It waits no longer to be written: nothing of it was sent, so another provider may take it. No effect afterwards. */
@@ -113,6 +125,12 @@ export class OutgoingMessage {
       this.#session?.abandon(part.sequence);
     }
     this.#finishIfOver();
+  }
+
+  #makeParts(): void {
+    if (this.#parts !== NO_PARTS) return;
+    const parts = this.#options.partsOf(this.#submission);
+    this.#parts = parts.map((fields) => ({ fields, state: 'unwritten', sequence: 0, id: null }));
   }
 
   /** The others wait until the first part is taken: a rejection is then of the whole. */
@@ -166,16 +184,16 @@ export class OutgoingMessage {
   #end(result: SubmitResult): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#settle(result);
+    this.#events.settled(result);
     this.#finishIfOver();
   }
 
   /** A later part may be rejected while others are in flight: they keep their places in the window. */
   #finishIfOver(): void {
     if (this.#isFinished || !this.#isSettled) return;
-    if (this.#parts.some(({ state }) => state === 'in-flight')) return;
+    if (this.isInFlight) return;
     this.#isFinished = true;
-    this.#finish();
+    this.#events.finished();
   }
 
   /** Some SMSCs give all parts of a message the same id. */

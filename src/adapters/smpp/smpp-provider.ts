@@ -91,6 +91,7 @@ export class SmppProvider implements ChannelProvider {
     );
     this.#queue = new SubmitQueue({
       sessions: () => this.#openSessions(),
+      window: options.window * options.binds,
       perSecond: options.perSecond,
       timeouts,
     });
@@ -117,8 +118,15 @@ export class SmppProvider implements ChannelProvider {
       return Promise.resolve(rejectedAs('sender', 'SMPP cannot carry this sender ID'));
     }
     return new Promise((resolve) => {
-      const message = new OutgoingMessage(submission, this.#outgoing, resolve, () => deadlines.end(message));
-      const deadlines = this.#deadlines.begin(message);
+      const message = new OutgoingMessage(submission, this.#outgoing, {
+        settled: resolve,
+        partWritten: () => {
+          deadlines.end(message);
+          deadlines = this.#deadlines.begin(message);
+        },
+        finished: () => deadlines.end(message),
+      });
+      let deadlines = this.#deadlines.begin(message);
       this.#queue.add(message);
     });
   }

@@ -3,7 +3,10 @@ import type { Timeouts } from './smpp-session.ts';
 
 /** A message that is not written by then was not sent, in milliseconds after `submit`. */
 export const WRITE_TIMEOUT_MS = 4_000;
-/** Responses count until then, in milliseconds after `submit`: a while before the caller stops to wait. */
+/**
+ * Responses count until then, in milliseconds: after `submit`, a while before the caller stops to wait; of a message in parts
+ * after the last part that was written, because the caller did not see how long they waited for each other.
+ */
 export const RESPONSE_TIMEOUT_MS = 8_000;
 
 interface DeadlinesOptions {
@@ -21,7 +24,7 @@ export class SubmitDeadlines {
     this.#options = options;
   }
 
-  /** The group of a message that is submitted now. */
+  /** The group of a message that is submitted, or that has a part written, now. */
   begin(message: OutgoingMessage): DeadlineGroup {
     if (this.#latest?.isOver !== false) {
       this.#latest = new DeadlineGroup(this.#options);
@@ -46,12 +49,16 @@ export class DeadlineGroup {
   constructor({ timeouts, onUnwritten }: DeadlinesOptions) {
     this.#cancelWrite = timeouts(WRITE_TIMEOUT_MS)(() => {
       for (const message of this.#messages) {
+        if (message.session !== null) continue;
         message.giveUpUnwritten('More messages wait than the SMSC takes', 'limited');
         onUnwritten(message);
       }
     });
     this.#cancelResponse = timeouts(RESPONSE_TIMEOUT_MS)(() => {
-      for (const message of this.#messages) message.giveUp('The SMSC did not respond');
+      for (const message of this.#messages) {
+        // Parts that wait to be written are no matter of the SMSC.
+        if (message.isInFlight) message.giveUp('The SMSC did not respond');
+      }
     });
   }
 

@@ -11,17 +11,26 @@ export const THROTTLED_WAIT_MS = 1_000;
 export interface SubmitQueueOptions {
   /** The sessions that take messages now. */
   readonly sessions: () => readonly SmppSession[];
+  /** `submit_sm` without a response at one time, over all sessions. */
+  readonly window: number;
   /** `submit_sm` in any second, over all sessions; null for no limit. */
   readonly perSecond: number | null;
   readonly timeouts: Timeouts;
 }
 
-/** Messages that wait for a session with capacity, and for the limit of the provider. The most urgent ones are sent first. */
+/**
+ * Messages that wait for a session with capacity, and for the limit of the provider. The most urgent ones are sent first, part
+ * by part. Of the same priority, a message that was begun comes before a new one: without all its parts it is of no use. A
+ * message in parts is begun only while few parts of the others are left, so that all of them are soon written.
+ */
 export class SubmitQueue {
   readonly #options: SubmitQueueOptions;
   readonly #waiting = new FairQueue<OutgoingMessage>();
-  /** Messages in parts whose first part is written, and whose later parts are not all. */
+  /** Messages in parts whose first part is written, and that have no result. They wait while their next part may be written. */
   #begun: OutgoingMessage[] = [];
+  /** The parts of those that are to be written. */
+  #unwritten = 0;
+  readonly #unwrittenMax: number;
   /** What was sent within `RATE_WINDOW_MS`. */
   #sent = 0;
   #isThrottled = false;
@@ -32,6 +41,7 @@ export class SubmitQueue {
 
   constructor(options: SubmitQueueOptions) {
     this.#options = options;
+    this.#unwrittenMax = Math.min(options.window, options.perSecond ?? options.window);
   }
 
   /** Takes a message to send. It is given up soon when no session is open. */
@@ -50,10 +60,7 @@ export class SubmitQueue {
   pump(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    for (const message of this.#begun) {
-      if (message.session?.isOver === true) message.giveUp('The connection to the SMSC ended');
-    }
-    if (this.#begun.length > 0) this.#begun = this.#begun.filter(({ isSettled }) => !isSettled);
+    if (this.#begun.length > 0) this.#continueBegun();
     const sessions = this.#options.sessions();
     if (this.#isClosed || sessions.length === 0) {
       for (const message of this.#waiting.takeAll()) message.giveUpUnwritten('The SMSC is not connected');
@@ -81,6 +88,16 @@ export class SubmitQueue {
     this.pump();
   }
 
+  #continueBegun(): void {
+    this.#unwritten = 0;
+    for (const message of this.#begun) {
+      if (message.session?.isOver === true) message.giveUp('The connection to the SMSC ended');
+      if (message.isReady) this.#waiting.addFirst(message);
+      this.#unwritten += message.unwritten;
+    }
+    this.#begun = this.#begun.filter(({ isSettled }) => !isSettled);
+  }
+
   /** Returns how many parts were written. */
   #send(sessions: readonly SmppSession[]): number {
     if (this.#isThrottled || this.#isClosed) return 0;
@@ -90,23 +107,35 @@ export class SubmitQueue {
     return sent;
   }
 
-  /**
-   * A message that was begun comes before a new one: a message without all its parts is of no use. False when nothing is sent.
-   */
+  /** False when nothing is sent. */
   #sendNext(sessions: readonly SmppSession[]): boolean {
-    for (const message of this.#begun) {
-      const { session } = message;
-      if (!message.isReady || session === null || session.capacity === 0) continue;
-      message.write(session, this.#responded);
+    const free = freest(sessions);
+    if (free === null) return false;
+    const next = (): OutgoingMessage | null => this.#waiting.take(this.#mayTake);
+    for (let message = next(); message !== null; message = next()) {
+      const session = message.session ?? free;
+      // What was begun comes again with the next pump.
+      if (!message.isReady || session.capacity === 0) continue;
+      this.#write(message, session);
       return true;
     }
-    const session = freest(sessions);
-    const message = session === null ? null : this.#waiting.take();
-    if (session === null || message === null) return false;
-    message.write(session, this.#responded);
-    if (message.isInParts) this.#begun.push(message);
-    return true;
+    return false;
   }
+
+  #write(message: OutgoingMessage, session: SmppSession): void {
+    const isBegun = message.session !== null;
+    message.write(session, this.#responded);
+    if (isBegun) this.#unwritten -= 1;
+    if (!message.isInParts) return;
+    if (!isBegun) {
+      this.#begun.push(message);
+      this.#unwritten += message.unwritten;
+    }
+    if (message.isReady) this.#waiting.addFirst(message);
+  }
+
+  readonly #mayTake = (message: OutgoingMessage): boolean =>
+    this.#unwritten < this.#unwrittenMax || !message.isInParts;
 
   readonly #responded = (response: SubmitResponse): void => {
     if (response.kind === 'responded' && isThrottled(response.status)) this.#throttle();

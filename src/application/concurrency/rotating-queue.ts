@@ -31,14 +31,14 @@ export class RotatingQueue<Item> {
     if (others?.size === 0) this.#byKey.delete(key);
   }
 
-  /** Takes the next one, of the first key that may have one; undefined when nothing waits, or no key may. */
-  take(mayTake: (key: string) => boolean = () => true): Item | undefined {
+  /** Takes the first one of the first key that may have it now; undefined when nothing waits, or no key may. */
+  take(mayTake: (key: string, item: Item) => boolean = () => true): Item | undefined {
     for (const [key, items] of this.#byKey) {
-      if (!mayTake(key)) continue;
-      // The key goes behind the others.
-      this.#byKey.delete(key);
-      this.#byKey.set(key, items);
       for (const item of items) {
+        if (!mayTake(key, item)) break;
+        // The key goes behind the others.
+        this.#byKey.delete(key);
+        this.#byKey.set(key, items);
         this.drop(item);
         return item;
       }

@@ -3,7 +3,8 @@ import { JOB_PRIORITIES, type JobPriority } from '../../domain/jobs/job-priority
 import { RotatingQueue } from '../concurrency/rotating-queue.ts';
 
 interface Waiting<Item> {
-  /** By project. */
+  /** By project; those of `first` go before the others. */
+  readonly first: RotatingQueue<Item>;
   readonly items: RotatingQueue<Item>;
   /** How many items of other priorities were taken since the last one of this. */
   passed: number;
@@ -18,35 +19,71 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #waiting = new Map<JobPriority, Waiting<Item>>();
 
   add(item: Item): void {
-    const { priority, projectId } = item.backlog;
-    const waiting = this.#waiting.get(priority) ?? { items: new RotatingQueue<Item>(), passed: 0 };
-    this.#waiting.set(priority, waiting);
-    waiting.items.add(projectId, item);
+    this.#waitingOf(item).items.add(item.backlog.projectId, item);
+  }
+
+  /** Adds an item that goes before those of its priority that were added with `add`. */
+  addFirst(item: Item): void {
+    this.#waitingOf(item).first.add(item.backlog.projectId, item);
   }
 
   /** It waits no longer. Nothing happens when it does not wait. */
   drop(item: Item): void {
     const { priority } = item.backlog;
-    this.#waiting.get(priority)?.items.drop(item);
+    const waiting = this.#waiting.get(priority);
+    waiting?.first.drop(item);
+    waiting?.items.drop(item);
     this.#forgetEmpty(priority);
   }
 
-  /** Takes the item that is served next, or null. */
-  take(): Item | null {
-    const item = this.#nextWaiting()?.items.take() ?? null;
-    if (item !== null) this.#forgetEmpty(item.backlog.priority);
-    return item;
+  /**
+   * Takes the item that is served next, or null. While the next item of a project may not be taken, other projects and
+   * priorities are served; items that were added with `addFirst` always may.
+   */
+  take(mayTake: (item: Item) => boolean = () => true): Item | null {
+    const next = this.#nextWaiting();
+    if (next === null) return null;
+    const item = this.#takeOf(next, mayTake);
+    if (item !== null) return item;
+    for (const priority of JOB_PRIORITIES) {
+      const waiting = this.#waiting.get(priority);
+      const other = waiting === undefined || waiting === next ? null : this.#takeOf(waiting, mayTake);
+      if (other !== null) return other;
+    }
+    return null;
   }
 
   /** Takes all of them. */
   takeAll(): readonly Item[] {
-    const items = [...this.#waiting.values()].flatMap((waiting) => waiting.items.takeAll());
+    const items = [...this.#waiting.values()].flatMap(({ first, items }) => [
+      ...first.takeAll(),
+      ...items.takeAll(),
+    ]);
     this.#waiting.clear();
     return items;
   }
 
+  #waitingOf({ backlog: { priority } }: Item): Waiting<Item> {
+    const waiting = this.#waiting.get(priority) ?? {
+      first: new RotatingQueue<Item>(),
+      items: new RotatingQueue<Item>(),
+      passed: 0,
+    };
+    this.#waiting.set(priority, waiting);
+    return waiting;
+  }
+
+  #takeOf(waiting: Waiting<Item>, mayTake: (item: Item) => boolean): Item | null {
+    const item = waiting.first.take() ?? waiting.items.take((_, next) => mayTake(next)) ?? null;
+    if (item === null) return null;
+    for (const each of this.#waiting.values()) each.passed = each === waiting ? 0 : each.passed + 1;
+    this.#forgetEmpty(item.backlog.priority);
+    return item;
+  }
+
   #forgetEmpty(priority: JobPriority): void {
-    if (this.#waiting.get(priority)?.items.isEmpty) this.#waiting.delete(priority);
+    const waiting = this.#waiting.get(priority);
+    if (waiting?.first.isEmpty === true && waiting.items.isEmpty) this.#waiting.delete(priority);
   }
 
   /** Of the most urgent priority, unless a lower one was passed too often. */
@@ -62,7 +99,6 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
         break;
       }
     }
-    for (const waiting of this.#waiting.values()) waiting.passed = waiting === next ? 0 : waiting.passed + 1;
     return next;
   }
 }

@@ -6,6 +6,8 @@ import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts
 import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';
 import { submitAll } from '../../support/submit-all.ts';
 import { aWorld, describeWithSmsc, openSmsc, startSmsc } from './open-smsc.ts';
+import type { Smsc } from './peer/smsc.ts';
+import type { SmppWorld } from './smpp-world.ts';
 
 const ESME_RTHROTTLED = 0x58;
 const ESME_RINVSRCADR = 0x0a;
@@ -15,6 +17,20 @@ const VENDOR_ERROR = 0x0400;
 
 /** Three parts in the alphabet of GSM. */
 const THREE_PARTS = 'a'.repeat(400);
+
+const OF_A = { projectId: 'A', phoneNumber: aPhoneNumber('9647700000001') };
+const OF_B = { projectId: 'B', phoneNumber: aPhoneNumber('9647700000002') };
+const OF_C = { projectId: 'C', phoneNumber: aPhoneNumber('9647700000003') };
+
+/** The projects of all parts, in their order. */
+const projectsOf = async (smsc: Smsc): Promise<string> =>
+  (await smsc.submits()).map(({ destination_addr }) => ' ABC'[Number(destination_addr.at(-1))]).join('');
+
+/** Resolves once every response of the SMSC until now came. */
+async function responded(smsc: Smsc, world: SmppWorld): Promise<void> {
+  await smsc.tell({ order: 'receipt', id: '77', stat: 'DELIVRD' });
+  await world.came(1);
+}
 
 const messages = (count: number, text = 'Hello') =>
   Array.from({ length: count }, (_, index) => aSubmission({ smsId: anSmsId(index), text }));
@@ -340,6 +356,65 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     );
     const numbers = (await smsc.submits()).map(({ destination_addr }) => destination_addr);
     expect(numbers).toEqual(['9647700000020', '9647700000010', '9647700000000']);
+  });
+
+  it('the SMPP provider sends a code before the next part of a text that it has begun', async () => {
+    const { smsc, world } = await openSmsc({ perSecond: 1 });
+    const text = world.provider.submit(aSubmission({ ...OF_A, priority: 'text', text: THREE_PARTS }));
+    await smsc.seen('submit', 1);
+    await responded(smsc, world);
+    const code = world.provider.submit(aSubmission(OF_B));
+    for (const sent of [2, 3, 4]) {
+      world.timers.expire(1_000);
+      await smsc.seen('submit', sent);
+    }
+    expect(await Promise.all([text, code])).toMatchObject([{ kind: 'accepted' }, { kind: 'accepted' }]);
+    expect(await projectsOf(smsc)).toBe('ABAA');
+  });
+
+  it('the SMPP provider sends the parts of texts that it has begun in rotation over the projects', async () => {
+    const { smsc, world } = await openSmsc({ perSecond: 3 });
+    const submitting = submitAll(world.provider, [
+      aSubmission(OF_C),
+      aSubmission({ ...OF_A, priority: 'text', text: THREE_PARTS }),
+      aSubmission({ ...OF_B, priority: 'text', text: THREE_PARTS }),
+    ]);
+    await smsc.seen('submit', 3);
+    await responded(smsc, world);
+    world.timers.expire(1_000);
+    await smsc.seen('submit', 6);
+    world.timers.expire(1_000);
+    await submitting;
+    expect(await projectsOf(smsc)).toBe('CABABAB');
+  });
+
+  it('the SMPP provider begins no more long texts than it can soon go on with, and short ones meanwhile', async () => {
+    const { smsc, world } = await openSmsc({ window: 3 });
+    await smsc.tell({ order: 'plan', submits: [{ hold: true }, { hold: true }, { hold: true }] });
+    const long = messages(4, THREE_PARTS).map((each) => ({ ...each, ...OF_A }));
+    const backlog = submitAll(world.provider, long);
+    await smsc.seen('submit', 2);
+    const short = world.provider.submit(aSubmission(OF_B));
+    await smsc.seen('submit', 3);
+    expect(await projectsOf(smsc)).toBe('AAB');
+    await smsc.tell({ order: 'release' });
+    expect([await short, ...(await backlog)]).toMatchObject(Array(5).fill({ kind: 'accepted' }));
+    expect(await smsc.submits()).toHaveLength(13);
+  });
+
+  it('the time to respond ends no text whose parts wait for our limit, and begins anew with each part', async () => {
+    const { smsc, world } = await openSmsc({ perSecond: 1 });
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { hold: true }] });
+    const submitting = world.provider.submit(aSubmission({ text: THREE_PARTS }));
+    await smsc.seen('submit', 1);
+    await responded(smsc, world);
+    world.timers.expire(WRITE_TIMEOUT_MS);
+    world.timers.expire(RESPONSE_TIMEOUT_MS);
+    world.timers.expire(1_000);
+    await smsc.seen('submit', 2);
+    world.timers.expire(RESPONSE_TIMEOUT_MS);
+    expect(await submitting).toMatchObject({ kind: 'unknown', reason: 'The SMSC did not respond' });
+    expect(await smsc.submits()).toHaveLength(2);
   });
 
   it('the SMPP provider sends all parts of a message over one bind, and messages over all of them', async () => {

@@ -28,8 +28,11 @@ function aWorld() {
     const message: OutgoingMessage = new OutgoingMessage(
       aSubmission(),
       { partsOf: () => [], submitIds: 'as-is' },
-      (result) => results.push(result),
-      () => group.end(message),
+      {
+        settled: (result) => results.push(result),
+        partWritten() {},
+        finished: () => group.end(message),
+      },
     );
     const group = deadlines.begin(message);
     return message;

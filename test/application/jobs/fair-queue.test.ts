@@ -62,6 +62,34 @@ it('a deleted item is not given, and deleting it again changes nothing', () => {
   expect(taken(queue, 3)).toBe('2B-');
 });
 
+it('items that are added first go before the others of their priority, in rotation, and after more urgent ones', () => {
+  const queue = queueOf(...many(2, 'A', 'text'), item('C'));
+  for (const name of ['1', '2']) queue.addFirst(item('A', 'text', name));
+  queue.addFirst(item('B', 'text', '3'));
+  expect(taken(queue, 7)).toBe('C132AA-');
+});
+
+it('while the next item of a project may not be taken, a fair queue serves other projects and priorities', () => {
+  const queue = queueOf(
+    ...many(2, 'A', 'code'),
+    item('B'),
+    item('A', 'text', 't'),
+    item('C', 'campaign', 'g'),
+  );
+  const next = () =>
+    queue.take(({ backlog, name }) => backlog.projectId !== 'A' || name === 't')?.name ?? '-';
+  expect([next(), next(), next(), next()].join('')).toBe('Btg-');
+  expect(taken(queue, 3)).toBe('AA-');
+});
+
+it('an item that was added first is dropped like the others', () => {
+  const [first, second] = [item('A', 'code', '1'), item('A', 'code', '2')];
+  const queue = queueOf(second);
+  queue.addFirst(first);
+  queue.drop(first);
+  expect(taken(queue, 2)).toBe('2-');
+});
+
 it('a fair queue that gave all of its items at once is empty', () => {
   const queue = queueOf(item('A'), item('B', 'text'), item('A', 'campaign', 'G'));
   expect(queue.takeAll().map(({ name }) => name)).toEqual(['A', 'B', 'G']);
