@@ -12,16 +12,15 @@ const CODES: Readonly<Record<RejectionClass, readonly number[]>> = {
     4,
     17,
     613,
-    // Unknown, unavailable, in maintenance.
+    // Unknown, unavailable.
     1,
     2,
     131000,
     131016,
-    131057,
     133004,
   ],
-  // Rates of the account and of the number; a flow that is throttled.
-  limited: [80007, 130429, 132069],
+  // Rates of the account and of the number; the account in maintenance; a flow that is throttled.
+  limited: [80007, 130429, 131057, 132069],
   sender: [
     // The permission for this account.
     ...PERMISSION_CODES,
