@@ -1,11 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  GuardedProvider,
-  PROVIDER_OPEN_WINDOWS_MS,
-} from '../../../src/application/messages/guarded-provider.ts';
+import { GuardedProvider } from '../../../src/application/messages/guarded-provider.ts';
 import { withNamedIds } from '../../../src/application/messages/provider-ids.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../../src/application/ports/provider-events.ts';
+import { PROVIDER_OPEN_WINDOWS_MS } from '../../../src/domain/messages/provider-circuit.ts';
 import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission, NOW, SECOND_MS } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
@@ -199,6 +197,32 @@ describe('the circuit of a guarded provider', () => {
       await submit(1);
       expect(calls).toBe(before + 1);
     }
+  });
+
+  it('a provider that fails with the messages of one project alone is called for the others', async () => {
+    const of = (projectId: string) => guarded.submit(aSubmission({ projectId }));
+    for (let round = 0; round < 20; round += 1) {
+      nextResult = () => ACCEPTED;
+      expect(await of('B')).toEqual(await of('B'));
+      expect(guarded.health().ok).toBe(true);
+      nextResult = () => UNKNOWN;
+      for (let count = 0; count < 10; count += 1) await of('A');
+      now += SECOND_MS;
+    }
+    expect(logger.entries).toEqual([]);
+  });
+
+  it('the project that failed is not called first again when another was turned away', async () => {
+    const of = (projectId: string) => guarded.submit(aSubmission({ projectId }));
+    nextResult = () => UNKNOWN;
+    for (let count = 0; count < 10; count += 1) await of('A');
+    await of('B');
+    now += SECOND_MS;
+    await of('A');
+    expect(calls).toBe(10);
+    nextResult = () => ACCEPTED;
+    expect(await of('B')).toMatchObject({ kind: 'accepted' });
+    expect(guarded.health().ok).toBe(true);
   });
 
   it('a provider that throws counts as one that gives no clear result', async () => {
