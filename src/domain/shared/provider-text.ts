@@ -11,5 +11,9 @@ const PLAIN = new RegExp(`^[ -~]{0,${PROVIDER_TEXT_CHARACTERS_MAX}}$`);
  */
 export function providerText(text: string): string {
   if (PLAIN.test(text)) return text;
-  return cutText(toStorableLine(text), PROVIDER_TEXT_CHARACTERS_MAX);
+  // The one unit more tells a pair at the end from half of one.
+  return cutText(
+    toStorableLine(text.slice(0, PROVIDER_TEXT_CHARACTERS_MAX + 1)),
+    PROVIDER_TEXT_CHARACTERS_MAX,
+  );
 }
