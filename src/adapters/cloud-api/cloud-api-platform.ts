@@ -21,8 +21,10 @@ export const ACCOUNT_NUMBERS_MAX = 500;
 /** Templates of one account; Meta allows 6,000, each language of a name for itself. */
 export const ACCOUNT_TEMPLATES_MAX = 10_000;
 
-/** A page of templates has to fit into a response of `PROVIDER_RESPONSE_BYTES_MAX`. */
+/** So many templates have to fit into a page of `PAGE_BYTES_MAX`. */
 const PAGE_ROWS = 50;
+
+export const PAGE_BYTES_MAX = 1_048_576;
 
 /** All pages of one account together: they are held until the last one is there. */
 export const ACCOUNT_BYTES_MAX = 20 * 1_048_576;
@@ -204,7 +206,10 @@ export class CloudApiPlatform implements WhatsappPlatform {
     let after: string | null = null;
     for (let pages = 0; pages < PAGES_MAX; pages += 1) {
       const query = { fields: fields.join(','), limit: `${PAGE_ROWS}`, ...(after === null ? {} : { after }) };
-      const providerResponse = await http.send(graph.get(path, query));
+      const providerResponse = await http.send({
+        ...graph.get(path, query),
+        responseBytesMax: PAGE_BYTES_MAX,
+      });
       budget.bytesLeft -=
         providerResponse.kind === 'responded' ? Buffer.byteLength(providerResponse.body) : 0;
       if (budget.bytesLeft < 0) return unavailable(`The account has more than ${ACCOUNT_BYTES_MAX} bytes`);

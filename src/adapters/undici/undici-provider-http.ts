@@ -47,7 +47,7 @@ export class UndiciProviderHttp implements ProviderHttp {
     if (!URL.canParse(request.url))
       return Promise.resolve({ kind: 'not-sent', reason: 'The URL is not one' });
     return new Promise((resolve) => {
-      const call = new Call(this.#timeoutMs, resolve);
+      const call = new Call(request, this.#timeoutMs, resolve);
       try {
         this.#agent.dispatch(optionsOf(request), call);
       } catch (error) {
@@ -79,13 +79,20 @@ class Call implements Dispatcher.DispatchHandler {
   readonly #timeoutMs: number;
   readonly #resolve: (response: ProviderResponse) => void;
   readonly #deadline: NodeJS.Timeout;
-  readonly #body = new GrowingBuffer(PROVIDER_RESPONSE_BYTES_MAX);
+  readonly #bytesMax: number;
+  readonly #body: GrowingBuffer;
   #controller: Dispatcher.DispatchController | null = null;
   #status = 0;
   #informational = 0;
   #isSettled = false;
 
-  constructor(timeoutMs: number, resolve: (response: ProviderResponse) => void) {
+  constructor(
+    { responseBytesMax = PROVIDER_RESPONSE_BYTES_MAX }: ProviderRequest,
+    timeoutMs: number,
+    resolve: (response: ProviderResponse) => void,
+  ) {
+    this.#bytesMax = responseBytesMax;
+    this.#body = new GrowingBuffer(responseBytesMax);
     this.#timeoutMs = timeoutMs;
     this.#resolve = resolve;
     this.#deadline = setTimeout(() => this.#giveUp(), timeoutMs);
@@ -112,7 +119,7 @@ class Call implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#body.add(chunk)) return;
-    this.#end({ kind: 'unclear', reason: `The response has more than ${PROVIDER_RESPONSE_BYTES_MAX} bytes` });
+    this.#end({ kind: 'unclear', reason: `The response has more than ${this.#bytesMax} bytes` });
   }
 
   onResponseEnd(): void {

@@ -5,6 +5,8 @@ export interface ProviderRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** The longest response; `PROVIDER_RESPONSE_BYTES_MAX` when absent. */
+  readonly responseBytesMax?: number;
 }
 
 /**
@@ -18,7 +20,7 @@ export type ProviderResponse =
 
 /**
  * Requests to the HTTP interface of one provider, over connections of its own: no provider waits for another. Follows no
- * redirect. A response ends within `PROVIDER_RESPONSE_MS` and has at most `PROVIDER_RESPONSE_BYTES_MAX` bytes, or is `unclear`.
+ * redirect. A response ends within `PROVIDER_RESPONSE_MS` and is no longer than the request allows, or is `unclear`.
  */
 export interface ProviderHttp {
   /** Never rejects. */
@@ -30,7 +32,8 @@ export interface ProviderHttp {
 /** Shorter than `SUBMIT_TIMEOUT_MS`, so that the reason of a slow response is still recorded, in milliseconds. */
 export const PROVIDER_RESPONSE_MS = 9_000;
 
-export const PROVIDER_RESPONSE_BYTES_MAX = 1_048_576;
+/** Of a response to one message: hundreds that came together are read in one round of the event loop. */
+export const PROVIDER_RESPONSE_BYTES_MAX = 65_536;
 
 /** Timeout, conflict with an earlier request, too early: they do not say what became of the request. */
 const UNCLEAR_CLIENT_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);

@@ -223,7 +223,7 @@ describe('a side that does not keep to the protocol', () => {
       write(200, JSON.stringify({ messages: [{ id: 'x'.repeat(256) }] })),
       'Meta responded without an id of the message',
     ],
-    ['ten megabytes', write(200, 'x'.repeat(HUGE_BYTES)), 'The response has more than 1048576 bytes'],
+    ['hundreds of kilobytes', write(200, 'x'.repeat(HUGE_BYTES)), 'The response has more than 65536 bytes'],
     ['a broken connection', (_, response) => response.destroy(), 'The connection failed: UND_ERR_SOCKET'],
     [
       'half a response',

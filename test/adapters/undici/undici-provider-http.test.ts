@@ -277,6 +277,13 @@ describe('the HTTP client of a provider', () => {
     expect(response.kind === 'responded' && response.body.length).toBe(PROVIDER_RESPONSE_BYTES_MAX);
   });
 
+  it('a response is whole that is as long as its request allows', async () => {
+    const responseBytesMax = 3 * PROVIDER_RESPONSE_BYTES_MAX;
+    const peer = await serve((response) => response.end('x'.repeat(responseBytesMax)));
+    const response = await client().send({ method: 'GET', url: peer.url(), responseBytesMax });
+    expect(response.kind === 'responded' && response.body.length).toBe(responseBytesMax);
+  });
+
   it('a response that is longer is unclear, and its connection is closed', async () => {
     let isClosed = (): void => undefined;
     const closed = new Promise<void>((resolve) => {
