@@ -1,6 +1,6 @@
 import type { SubmissionReceipt } from '../../application/ports/provider-events.ts';
 import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';
-import { readReceipt } from '../../domain/sms/receipt-text.ts';
+import { RECEIPT_TEXT_CHARACTERS_MAX, readReceipt } from '../../domain/sms/receipt-text.ts';
 import type { Delivery } from './pdu.ts';
 
 /** Bits of `esm_class` that say what a message is. */
@@ -11,6 +11,9 @@ const HEADER_BIT = 0x40;
 
 const ALPHABET_MASK = 0x0c;
 const ALPHABET_UCS2 = 0x08;
+
+/** In UCS-2 a character has two. */
+const TEXT_OCTETS_MAX = 2 * RECEIPT_TEXT_CHARACTERS_MAX;
 
 /** Whether it is a receipt of what we sent. Some SMSCs say so by the id of the message only. */
 export function isReceipt({ esmClass, receiptedMessageId }: Delivery): boolean {
@@ -25,9 +28,10 @@ export function receiptOf(delivery: Delivery, forms: MessageIdForms): Submission
   return read === null ? null : { channel: 'sms', providerMessageId: read.id, receipt: read.receipt };
 }
 
-/** ASCII, whatever the alphabet says, unless it is UCS-2. */
+/** ASCII, whatever the alphabet says, unless it is UCS-2. Only the start: what is cut out of a text keeps all of it in memory. */
 function textOf({ esmClass, dataCoding, octets }: Delivery): string {
-  const body = (esmClass & HEADER_BIT) === 0 ? octets : octets.subarray((octets[0] ?? 0) + 1);
+  const start = (esmClass & HEADER_BIT) === 0 ? 0 : (octets[0] ?? 0) + 1;
+  const body = octets.subarray(start, start + TEXT_OCTETS_MAX);
   if ((dataCoding & ALPHABET_MASK) !== ALPHABET_UCS2) return body.toString('latin1');
   return Buffer.from(body.subarray(0, body.length & ~1))
     .swap16()
