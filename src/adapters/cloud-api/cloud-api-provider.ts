@@ -70,7 +70,7 @@ export class CloudApiProvider implements ChannelProvider {
     if (planned.kind === 'no-sender') {
       return rejectedAs('sender', planned.reason);
     }
-    const request = graph.post(`${planned.phoneNumberId}/messages`, planned.body);
+    const request = { ...graph.post(`${planned.phoneNumberId}/messages`, planned.body), backlog: submission };
     const isVerification = submission.content.smsType === 'verification';
     return this.#resultOf(graph.read(await http.send(request)), isVerification);
   }
@@ -94,6 +94,7 @@ export class CloudApiProvider implements ChannelProvider {
       case 'error':
         return { ok: false, detail: errorText(response.error) };
       case 'not-sent':
+      case 'limited':
       case 'unclear':
         return { ok: false, detail: response.reason };
       default:
@@ -125,6 +126,8 @@ export class CloudApiProvider implements ChannelProvider {
       case 'not-sent':
         this.#note(response.reason);
         return rejectedAs('busy', response.reason);
+      case 'limited':
+        return rejectedAs('limited', response.reason);
       case 'unclear':
         return unknownResult(response.reason);
       default:

@@ -20,7 +20,7 @@ const errorResponse = z.object({ error: graphError });
 export type GraphResponse =
   | { readonly kind: 'json'; readonly json: unknown }
   | { readonly kind: 'error'; readonly status: number; readonly error: GraphError }
-  | { readonly kind: 'not-sent' | 'unclear'; readonly reason: string };
+  | { readonly kind: 'not-sent' | 'limited' | 'unclear'; readonly reason: string };
 
 /** What a response says. An error object counts whatever the status is; other responses only with a status of success. */
 export function graphResponse(response: ProviderResponse): GraphResponse {

@@ -54,8 +54,8 @@ export class HttpGatewayProvider implements ChannelProvider {
 
   async submit(submission: Submission): Promise<SubmitResult> {
     const { http, request, response: read, sending } = this.#options;
-    const response = await http.send(request(valuesOf(submission, sending)));
-    this.#health = healthAfter(response);
+    const response = await http.send({ ...request(valuesOf(submission, sending)), backlog: submission });
+    if (response.kind !== 'limited') this.#health = healthAfter(response);
     return read(response, submissionId(submission));
   }
 
@@ -89,5 +89,5 @@ function healthAfter(response: ProviderResponse): ProviderHealth {
 }
 
 function unreachable({ kind, reason }: Exclude<ProviderResponse, { kind: 'responded' }>): string {
-  return kind === 'not-sent' ? `cannot be reached: ${reason}` : `the last request got no response: ${reason}`;
+  return kind !== 'unclear' ? `cannot be reached: ${reason}` : `the last request got no response: ${reason}`;
 }

@@ -85,6 +85,7 @@ function failureOf(response: GatewayResponse): string | null {
     case 'error':
       return response.code;
     case 'not-sent':
+    case 'limited':
     case 'unclear':
       return response.reason;
     default:

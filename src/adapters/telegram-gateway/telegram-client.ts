@@ -5,16 +5,18 @@ import {
   type ProviderHttp,
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 
 /**
- * What became of a call. `done`: Telegram did it. `error`: Telegram did not do it, for the reason of `code`. `not-sent` and
- * `unclear` are those of `ProviderResponse`; a response that cannot be read is `unclear` too.
+ * What became of a call. `done`: Telegram did it. `error`: Telegram did not do it, for the reason of `code`. `not-sent`,
+ * `limited` and `unclear` are those of `ProviderResponse`; a response that cannot be read is `unclear` too.
  */
 export type GatewayResponse =
   | { readonly kind: 'done'; readonly result: unknown }
   | { readonly kind: 'error'; readonly code: string }
   | { readonly kind: 'not-sent'; readonly reason: string }
+  | { readonly kind: 'limited'; readonly reason: string }
   | { readonly kind: 'unclear'; readonly reason: string };
 
 /** The methods of the gateway that this service calls. */
@@ -57,8 +59,12 @@ export class GatewayClient {
     this.#options = options;
   }
 
-  /** Never rejects. */
-  async call(method: GatewayMethod, parameters: GatewayParameters): Promise<GatewayResponse> {
+  /** Never rejects. `backlog` is the one of the message that is submitted. */
+  async call(
+    method: GatewayMethod,
+    parameters: GatewayParameters,
+    backlog?: Backlog,
+  ): Promise<GatewayResponse> {
     const { http, baseUrl, token } = this.#options;
     const response = await http.send({
       method: 'POST',
@@ -69,6 +75,7 @@ export class GatewayClient {
         accept: 'application/json',
       },
       body: JSON.stringify(parameters),
+      ...(backlog === undefined ? {} : { backlog }),
     });
     return response.kind === 'responded' ? readResponse(response) : response;
   }

@@ -7,6 +7,7 @@ import type {
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { canCarry } from '../../domain/messages/send-request.ts';
 import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/messages/submit-result.ts';
 import { takenRequest } from './request-status.ts';
@@ -71,14 +72,16 @@ export class TelegramGatewayProvider implements ChannelProvider {
       return rejectedAs('message', 'Telegram carries codes of 4 to 8 digits only');
     }
     const message = this.#parametersOf(submission, content.verificationCode);
-    if (!this.#options.checkSendAbility) return this.#send(message, []);
-    const ability = await this.#call('checkSendAbility', { phone_number: `+${phoneNumber}` });
+    if (!this.#options.checkSendAbility) return this.#send(submission, message, []);
+    const ability = await this.#call('checkSendAbility', { phone_number: `+${phoneNumber}` }, submission);
     // Whatever became of the question, no message was sent.
     if (ability.kind !== 'done')
-      return ability.kind === 'error' ? rejectedBy(ability.code) : rejectedAs('busy', ability.reason);
+      return ability.kind === 'error'
+        ? rejectedBy(ability.code)
+        : rejectedAs(causeOf(ability), ability.reason);
     const request = takenRequest.safeParse(ability.result).data;
     if (request === undefined) return rejectedAs('busy', 'Telegram said without an id that it can send');
-    return this.#send({ ...message, request_id: request.request_id }, [request.request_id]);
+    return this.#send(submission, { ...message, request_id: request.request_id }, [request.request_id]);
   }
 
   revoke(providerMessageIds: readonly string[]): Promise<void> {
@@ -109,8 +112,12 @@ export class TelegramGatewayProvider implements ChannelProvider {
   }
 
   /** `knownIds`: the id under which the message goes, when Telegram named it before. */
-  async #send(message: GatewayParameters, knownIds: readonly string[]): Promise<SubmitResult> {
-    const response = await this.#call('sendVerificationMessage', message);
+  async #send(
+    backlog: Backlog,
+    message: GatewayParameters,
+    knownIds: readonly string[],
+  ): Promise<SubmitResult> {
+    const response = await this.#call('sendVerificationMessage', message, backlog);
     switch (response.kind) {
       case 'done': {
         const request = takenRequest.safeParse(response.result).data;
@@ -123,7 +130,8 @@ export class TelegramGatewayProvider implements ChannelProvider {
           ? unknownResult(`Telegram responded with ${response.code}`, knownIds)
           : rejectedBy(response.code);
       case 'not-sent':
-        return rejectedAs('busy', response.reason);
+      case 'limited':
+        return rejectedAs(causeOf(response), response.reason);
       case 'unclear':
         return unknownResult(response.reason, knownIds);
       default:
@@ -134,9 +142,10 @@ export class TelegramGatewayProvider implements ChannelProvider {
   async #call(
     method: 'checkSendAbility' | 'sendVerificationMessage',
     parameters: GatewayParameters,
+    backlog: Backlog,
   ): Promise<GatewayResponse> {
-    const response = await this.#client.call(method, parameters);
-    this.#health = healthAfter(response);
+    const response = await this.#client.call(method, parameters, backlog);
+    if (response.kind !== 'limited') this.#health = healthAfter(response);
     return response;
   }
 
@@ -160,7 +169,11 @@ function ttlSeconds(attemptTimeoutMs: number): number {
   return Math.min(Math.max(seconds, TTL_MIN_S), TTL_MAX_S);
 }
 
-function healthAfter(response: GatewayResponse): ProviderHealth {
+function causeOf({ kind }: GatewayResponse): 'busy' | 'limited' {
+  return kind === 'limited' ? 'limited' : 'busy';
+}
+
+function healthAfter(response: Exclude<GatewayResponse, { kind: 'limited' }>): ProviderHealth {
   if (response.kind === 'not-sent' || response.kind === 'unclear')
     return { ok: false, detail: response.reason };
   if (response.kind === 'done') return { ok: true, detail: 'Telegram Gateway took the last request' };

@@ -2,13 +2,16 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { Agent, type Dispatcher } from 'undici';
 import { codeOrName } from '../../application/errors/error-text.ts';
 import { GrowingBuffer } from '../../application/growing-buffer.ts';
+import { FairQueue } from '../../application/jobs/fair-queue.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MS,
+  PROVIDER_WAIT_MS,
   type ProviderHttp,
   type ProviderRequest,
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
 
 /** More responses below 200 before the one that counts are a flood: they have no body that could be counted. */
 const INFORMATIONAL_RESPONSES_MAX = 10;
@@ -16,23 +19,35 @@ const INFORMATIONAL_RESPONSES_MAX = 10;
 /** Requests in flight to one provider; more wait for a connection. */
 export const PROVIDER_CONNECTIONS_MAX = 64;
 
-const CONNECT_TIMEOUT_MS = 5_000;
+/** A request that waited begins early enough to get its response. */
+const CONNECT_TIMEOUT_MS = 3_000;
 const USER_AGENT = 'Barid/1.0';
+const HOUSEKEEPING: Backlog = { priority: 'housekeeping', projectId: '' };
 
 interface UndiciProviderHttpOptions {
   /** The deadline of one request, the wait for a connection included, in milliseconds. */
   readonly timeoutMs?: number;
+  /** How long a request waits while others have the connections, in milliseconds. */
+  readonly waitMs?: number;
   /** Trusted instead of the system's certificate authorities, in PEM. */
   readonly ca?: string;
 }
 
 /** The HTTP client of one provider. Certificates and names are verified; the addresses are an operator's own choice. */
 export class UndiciProviderHttp implements ProviderHttp {
-  readonly #timeoutMs: number;
+  readonly #deadlines: Deadlines;
   readonly #agent: Agent;
+  /** Undici would send what waits in the order of its calls. */
+  readonly #waiting = new FairQueue<Call>();
+  #inFlight = 0;
+  #dispatchesSoon = false;
 
-  constructor({ timeoutMs = PROVIDER_RESPONSE_MS, ca }: UndiciProviderHttpOptions = {}) {
-    this.#timeoutMs = timeoutMs;
+  constructor({
+    timeoutMs = PROVIDER_RESPONSE_MS,
+    waitMs = PROVIDER_WAIT_MS,
+    ca,
+  }: UndiciProviderHttpOptions = {}) {
+    this.#deadlines = { timeoutMs, waitMs };
     this.#agent = new Agent({
       connections: PROVIDER_CONNECTIONS_MAX,
       pipelining: 1,
@@ -47,17 +62,45 @@ export class UndiciProviderHttp implements ProviderHttp {
     if (!URL.canParse(request.url))
       return Promise.resolve({ kind: 'not-sent', reason: 'The URL is not one' });
     return new Promise((resolve) => {
-      const call = new Call(request, this.#timeoutMs, resolve);
-      try {
-        this.#agent.dispatch(optionsOf(request), call);
-      } catch (error) {
-        call.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
-      }
+      const call: Call = new Call(request, this.#deadlines, (response) => {
+        this.#release(call);
+        resolve(response);
+      });
+      this.#waiting.add(call);
+      this.#dispatchSoon();
     });
   }
 
   close(): Promise<void> {
     return this.#agent.destroy();
+  }
+
+  /** With the requests that are made until then, the most urgent first. */
+  #dispatchSoon(): void {
+    if (this.#dispatchesSoon) return;
+    this.#dispatchesSoon = true;
+    queueMicrotask(() => {
+      this.#dispatchesSoon = false;
+      this.#dispatch();
+    });
+  }
+
+  #dispatch(): void {
+    while (this.#inFlight < PROVIDER_CONNECTIONS_MAX) {
+      const call = this.#waiting.take();
+      if (call === null) return;
+      this.#inFlight += 1;
+      call.dispatch(this.#agent);
+    }
+  }
+
+  #release(call: Call): void {
+    if (call.isDispatched) {
+      this.#inFlight -= 1;
+      this.#dispatchSoon();
+    } else {
+      this.#waiting.drop(call);
+    }
   }
 }
 
@@ -74,28 +117,57 @@ function optionsOf({ method, url, headers = {}, body }: ProviderRequest): Dispat
   };
 }
 
+type Deadlines = Readonly<Record<'timeoutMs' | 'waitMs', number>>;
+
 /** One request and its response under one deadline. */
 class Call implements Dispatcher.DispatchHandler {
+  readonly #request: ProviderRequest;
   readonly #timeoutMs: number;
   readonly #resolve: (response: ProviderResponse) => void;
   readonly #deadline: NodeJS.Timeout;
+  readonly #waitDeadline: NodeJS.Timeout;
   readonly #bytesMax: number;
   readonly #body: GrowingBuffer;
   #controller: Dispatcher.DispatchController | null = null;
   #status = 0;
   #informational = 0;
+  #isDispatched = false;
   #isSettled = false;
 
   constructor(
-    { responseBytesMax = PROVIDER_RESPONSE_BYTES_MAX }: ProviderRequest,
-    timeoutMs: number,
+    request: ProviderRequest,
+    { timeoutMs, waitMs }: Deadlines,
     resolve: (response: ProviderResponse) => void,
   ) {
-    this.#bytesMax = responseBytesMax;
-    this.#body = new GrowingBuffer(responseBytesMax);
+    this.#request = request;
+    this.#bytesMax = request.responseBytesMax ?? PROVIDER_RESPONSE_BYTES_MAX;
+    this.#body = new GrowingBuffer(this.#bytesMax);
     this.#timeoutMs = timeoutMs;
     this.#resolve = resolve;
     this.#deadline = setTimeout(() => this.#giveUp(), timeoutMs);
+    this.#waitDeadline = setTimeout(
+      () => this.#settle({ kind: 'limited', reason: 'More messages wait than the provider takes' }),
+      waitMs,
+    );
+  }
+
+  get backlog(): Backlog {
+    return this.#request.backlog ?? HOUSEKEEPING;
+  }
+
+  /** Whether it waits no longer for others. */
+  get isDispatched(): boolean {
+    return this.#isDispatched;
+  }
+
+  dispatch(agent: Agent): void {
+    this.#isDispatched = true;
+    clearTimeout(this.#waitDeadline);
+    try {
+      agent.dispatch(optionsOf(this.#request), this);
+    } catch (error) {
+      this.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   /** A connection is there, and the request goes out on it. */
@@ -147,6 +219,7 @@ class Call implements Dispatcher.DispatchHandler {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#deadline);
+    clearTimeout(this.#waitDeadline);
     this.#resolve(response);
   }
 }

@@ -1,3 +1,5 @@
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
+
 /** A request to a provider's interface. */
 export interface ProviderRequest {
   readonly method: 'GET' | 'POST';
@@ -7,20 +9,25 @@ export interface ProviderRequest {
   readonly body?: string;
   /** The longest response; `PROVIDER_RESPONSE_BYTES_MAX` when absent. */
   readonly responseBytesMax?: number;
+  /** Of the message that it submits; a request without one waits as housekeeping does. */
+  readonly backlog?: Backlog;
 }
 
 /**
  * What became of a request. `responded`: the whole response came. `not-sent`: the other side cannot have seen it, so it may be
- * sent again or elsewhere. `unclear`: the other side may have acted on it.
+ * sent again or elsewhere. `limited`: it was not sent either, because more requests waited than the other side takes.
+ * `unclear`: the other side may have acted on it.
  */
 export type ProviderResponse =
   | { readonly kind: 'responded'; readonly status: number; readonly body: string }
   | { readonly kind: 'not-sent'; readonly reason: string }
+  | { readonly kind: 'limited'; readonly reason: string }
   | { readonly kind: 'unclear'; readonly reason: string };
 
 /**
- * Requests to the HTTP interface of one provider, over connections of its own: no provider waits for another. Follows no
- * redirect. A response ends within `PROVIDER_RESPONSE_MS` and is no longer than the request allows, or is `unclear`.
+ * Requests to the HTTP interface of one provider, over connections of its own: no provider waits for another. More requests
+ * than connections wait, the most urgent first and projects in rotation, for `PROVIDER_WAIT_MS` at most. Follows no redirect. A
+ * response ends within `PROVIDER_RESPONSE_MS` and is no longer than the request allows, or is `unclear`.
  */
 export interface ProviderHttp {
   /** Never rejects. */
@@ -29,7 +36,13 @@ export interface ProviderHttp {
   close(): Promise<void>;
 }
 
-/** Shorter than `SUBMIT_TIMEOUT_MS`, so that the reason of a slow response is still recorded, in milliseconds. */
+/** A request that waits for others longer is not sent: what is left is for the response of one that was. In milliseconds. */
+export const PROVIDER_WAIT_MS = 4_000;
+
+/**
+ * The wait for a connection included. Shorter than `SUBMIT_TIMEOUT_MS`, so that the reason of a slow response is still recorded,
+ * in milliseconds.
+ */
 export const PROVIDER_RESPONSE_MS = 9_000;
 
 /** Of a response to one message: hundreds that came together are read in one round of the event loop. */

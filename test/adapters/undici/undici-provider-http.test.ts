@@ -17,6 +17,7 @@ import {
   PROVIDER_RESPONSE_BYTES_MAX,
   type ProviderResponse,
 } from '../../../src/application/ports/provider-http.ts';
+import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
 import { heldMemory } from '../../support/held-memory.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
 import { portOf } from '../../support/port-of.ts';
@@ -215,19 +216,62 @@ describe('the HTTP client of a provider', () => {
     else await http.close();
   });
 
-  it('a request that waits for a connection until its deadline is not sent', async () => {
-    const peer = await serve(() => undefined);
-    const http = client({ timeoutMs: 2_000 });
+  it('a request that waits for others too long is not sent, and those before it get their responses', async () => {
+    const held: ServerResponse[] = [];
+    const peer = await serve((response, { url }) => {
+      if (url === '/later') response.end();
+      else held.push(response);
+    });
+    const http = client({ waitMs: SOON_MS });
     const first = Array.from({ length: PROVIDER_CONNECTIONS_MAX }, () =>
       http.send({ method: 'POST', url: peer.url('/first') }),
     );
     const last = http.send({ method: 'POST', url: peer.url('/last') });
+    expect(await last).toEqual({ kind: 'limited', reason: 'More messages wait than the provider takes' });
     await peer.arrived(PROVIDER_CONNECTIONS_MAX);
-    // A connection that comes free on the deadline of another request finds nobody who accepts it.
-    peer.server.close();
-    expect(await last).toMatchObject({ kind: 'not-sent' });
-    expect((await Promise.all(first)).every(({ kind }) => kind === 'unclear')).toBe(true);
+    for (const response of held) response.end();
+    expect((await Promise.all(first)).every(({ kind }) => kind === 'responded')).toBe(true);
+    expect(await http.send({ method: 'POST', url: peer.url('/later') })).toMatchObject({ kind: 'responded' });
     expect(peer.requests.map(({ url }) => url)).not.toContain('/last');
+  });
+
+  it('of the requests that wait the codes are sent first, then projects in rotation', async () => {
+    const held: ServerResponse[] = [];
+    const peer = await serve((response) => held.push(response));
+    const http = client();
+    const send = (path: string, priority: JobPriority, projectId: string) =>
+      http.send({ method: 'POST', url: peer.url(path), backlog: { priority, projectId } });
+    const sent = Array.from({ length: PROVIDER_CONNECTIONS_MAX }, () => send('/first', 'text', 'a'));
+    await peer.arrived(PROVIDER_CONNECTIONS_MAX);
+    for (const path of ['/a1', '/a2', '/a3']) sent.push(send(path, 'text', 'a'));
+    sent.push(send('/b1', 'text', 'b'));
+    sent.push(send('/code', 'code', 'b'));
+    for (let count = 1; count <= 5; count += 1) {
+      held.shift()?.end();
+      await peer.arrived(PROVIDER_CONNECTIONS_MAX + count);
+    }
+    for (const response of held) response.end();
+    await Promise.all(sent);
+    expect(peer.requests.slice(PROVIDER_CONNECTIONS_MAX).map(({ url }) => url)).toEqual([
+      '/code',
+      '/a1',
+      '/b1',
+      '/a2',
+      '/a3',
+    ]);
+  });
+
+  it('requests that wait are not sent when the client is closed', async () => {
+    const peer = await serve(() => undefined);
+    const http = client();
+    const sent = Array.from({ length: PROVIDER_CONNECTIONS_MAX + 2 }, () =>
+      http.send({ method: 'POST', url: peer.url() }),
+    );
+    await peer.arrived(PROVIDER_CONNECTIONS_MAX);
+    await http.close();
+    const kinds = (await Promise.all(sent)).map(({ kind }) => kind);
+    expect(kinds.slice(-2)).toEqual(['not-sent', 'not-sent']);
+    expect(peer.requests).toHaveLength(PROVIDER_CONNECTIONS_MAX);
   });
 
   it.each(['GET', 'POST'] as const)(
