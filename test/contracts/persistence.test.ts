@@ -48,6 +48,7 @@ const TABLES = [
   'low_credit_notices',
   'sender_ids',
   'sender_id_reasons',
+  'whatsapp_versions',
   'whatsapp_resources',
   'inbound_webhooks',
   'inbound_webhook_rotations',

@@ -5,6 +5,7 @@ import { StorageUnavailable, StorageUnwritable } from '../../application/errors/
 import type { Connection, Reader } from './driver/connection.ts';
 import type { Dialect } from './driver/dialect.ts';
 import { migrationNames, migrationsFor } from './migrations/migrations.ts';
+import { ParsedTrees } from './parsed-trees.ts';
 import { type PostgresConfig, PostgresDialect } from './postgres/postgres-dialect.ts';
 import { type SqliteConfig, SqliteDialect } from './sqlite/sqlite-dialect.ts';
 
@@ -32,6 +33,7 @@ export interface MigrationStatus {
 export class Database {
   readonly knex: Knex;
   readonly dialect: Dialect;
+  readonly parsedTrees = new ParsedTrees();
   readonly #pool: RawPool;
   #hasConnected = false;
   #closing: Promise<void> | null = null;

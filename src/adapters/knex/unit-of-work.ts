@@ -6,7 +6,6 @@ import type { Stores } from '../../application/ports/stores.ts';
 import type { Durability, LockWait, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import type { Database } from './database.ts';
 import type { Connection } from './driver/connection.ts';
-import type { Dialect } from './driver/dialect.ts';
 import { Session } from './driver/session.ts';
 import { SqlAccountStore } from './stores/account-store.ts';
 import { SqlAuditLogStore } from './stores/audit-log-store.ts';
@@ -91,7 +90,7 @@ export class SqlUnitOfWork implements UnitOfWork {
     const { result, untilDurable } = await this.#database.withReader(async (reader) => {
       const session = Session.ofReads(reader, this.#database.knex);
       try {
-        const result = await work(storesOn(session, this.#database.dialect));
+        const result = await work(storesOn(session, this.#database));
         return { result, untilDurable: this.#database.dialect.untilDurable('eventual') };
       } catch (error) {
         throw this.#database.dialect.isLockTimeout(error) ? new StorageLocked(error) : error;
@@ -134,19 +133,19 @@ type Outcome<T> =
 
 async function transact<T>(
   connection: Connection,
-  { knex, dialect }: Database,
+  database: Database,
   work: (stores: Stores) => Promise<T>,
   durability: Durability,
   lockWait: LockWait,
 ): Promise<Outcome<T>> {
-  const session = Session.ofTransaction(connection, knex);
+  const session = Session.ofTransaction(connection, database.knex);
   try {
     await connection.begin(durability, lockWait);
-    const result = await work(storesOn(session, dialect));
+    const result = await work(storesOn(session, database));
     session.end();
     if (session.failure !== null) throw session.failure.error;
     await connection.commit();
-    return { kind: 'committed', result, untilDurable: dialect.untilDurable(durability) };
+    return { kind: 'committed', result, untilDurable: database.dialect.untilDurable(durability) };
   } catch (error) {
     session.end();
     await connection.rollback();
@@ -155,7 +154,7 @@ async function transact<T>(
   }
 }
 
-function storesOn(session: Session, { numberIndex }: Dialect): Stores {
+function storesOn(session: Session, { dialect, parsedTrees }: Database): Stores {
   return {
     projects: new SqlProjectStore(session),
     accounts: new SqlAccountStore(session),
@@ -163,9 +162,9 @@ function storesOn(session: Session, { numberIndex }: Dialect): Stores {
     senderIds: new SqlSenderIdStore(session),
     prices: new SqlPriceStore(session),
     priceVersions: new SqlPriceVersionStore(session),
-    whatsapp: new SqlWhatsappStore(session),
+    whatsapp: new SqlWhatsappStore(session, parsedTrees),
     messages: new SqlMessageStore(session),
-    messageSearch: new SqlMessageSearchStore(session, numberIndex),
+    messageSearch: new SqlMessageSearchStore(session, dialect.numberIndex),
     submissions: new SqlSubmissionStore(session),
     campaigns: new SqlCampaignStore(session),
     recipients: new SqlRecipientStore(session),

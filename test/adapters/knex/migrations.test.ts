@@ -47,6 +47,7 @@ const NAMES = [
   '028-messages-by-number',
   '029-parked-by-provider',
   '030-failed-starts',
+  '031-versions-of-trees',
 ];
 
 describe('migrations on SQLite', () => {

@@ -30,6 +30,7 @@ import * as openInboundEvents from './027-open-inbound-events.ts';
 import * as messagesByNumber from './028-messages-by-number.ts';
 import * as parkedByProvider from './029-parked-by-provider.ts';
 import * as failedStarts from './030-failed-starts.ts';
+import * as versionsOfTrees from './031-versions-of-trees.ts';
 
 interface Migration {
   readonly name: string;
@@ -68,6 +69,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '028-messages-by-number', up: messagesByNumber.up },
   { name: '029-parked-by-provider', up: parkedByProvider.up },
   { name: '030-failed-starts', up: failedStarts.up },
+  { name: '031-versions-of-trees', up: versionsOfTrees.up },
 ];
 
 /** The names of all migrations, in their order. */

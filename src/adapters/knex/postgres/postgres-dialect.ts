@@ -47,6 +47,18 @@ const SINGLE_SENDS: readonly string[] = [
      SELECT project_id, phone_number, created_at FROM messages WHERE campaign_id IS NULL`,
 ];
 
+const VERSIONS_OF_TREES: readonly string[] = [
+  `CREATE FUNCTION version_whatsapp_tree() RETURNS trigger LANGUAGE plpgsql AS $$
+   BEGIN
+     INSERT INTO whatsapp_versions (project_id, version) VALUES (NEW.project_id, gen_random_uuid())
+     ON CONFLICT (project_id) DO UPDATE SET version = excluded.version;
+     RETURN NULL;
+   END $$`,
+  `CREATE TRIGGER whatsapp_written AFTER INSERT OR UPDATE ON whatsapp_resources
+   FOR EACH ROW EXECUTE FUNCTION version_whatsapp_tree()`,
+  'INSERT INTO whatsapp_versions SELECT project_id, gen_random_uuid() FROM whatsapp_resources',
+];
+
 /** Separates our advisory locks from anyone else's. */
 const MIGRATION_LOCK = 0x6261_7269;
 
@@ -72,6 +84,7 @@ export class PostgresDialect implements Dialect {
     recentSends: RECENT_SENDS,
     singleSends: SINGLE_SENDS,
     messagesByNumber: [],
+    versionsOfTrees: VERSIONS_OF_TREES,
     needsTableLocks: true,
     fillPages: (table, percent) => [`ALTER TABLE ${table} SET (fillfactor = ${percent})`],
   };

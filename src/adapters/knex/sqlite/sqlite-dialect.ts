@@ -36,6 +36,16 @@ const TRUNCATE_INTERVAL_MS = 20_000;
 /** How long a unit of work waits for one of another process before it is rejected. */
 const LOCK_WAIT_MS = 5_000;
 
+const VERSION_TREE = `
+  INSERT INTO whatsapp_versions (project_id, version) VALUES (NEW.project_id, hex(randomblob(16)))
+  ON CONFLICT (project_id) DO UPDATE SET version = excluded.version;`;
+
+const VERSIONS_OF_TREES: readonly string[] = [
+  `CREATE TRIGGER whatsapp_inserted AFTER INSERT ON whatsapp_resources BEGIN ${VERSION_TREE} END`,
+  `CREATE TRIGGER whatsapp_updated AFTER UPDATE ON whatsapp_resources BEGIN ${VERSION_TREE} END`,
+  'INSERT INTO whatsapp_versions SELECT project_id, hex(randomblob(16)) FROM whatsapp_resources',
+];
+
 /** One connection that writes, durable at commit. Files are in WAL mode; one thread writes their log back, and one reads. */
 export class SqliteDialect implements Dialect {
   readonly ddlVariants: DdlVariants = {
@@ -44,6 +54,7 @@ export class SqliteDialect implements Dialect {
     recentSends: [],
     singleSends: [],
     messagesByNumber: NUMBER_BLOCKS,
+    versionsOfTrees: VERSIONS_OF_TREES,
     needsTableLocks: false,
     fillPages: () => [],
   };

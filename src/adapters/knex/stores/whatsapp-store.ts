@@ -2,6 +2,7 @@ import type { WhatsappStore } from '../../../application/ports/catalog-stores.ts
 import type { WhatsappBusiness } from '../../../domain/whatsapp/whatsapp-resources.ts';
 import type { Insert, Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
+import type { ParsedTrees } from '../parsed-trees.ts';
 
 const INSERT = {
   table: 'whatsapp_resources',
@@ -12,35 +13,43 @@ const INSERT = {
 
 export class SqlWhatsappStore implements WhatsappStore {
   readonly #session: Session;
+  readonly #parsed: ParsedTrees;
 
-  constructor(session: Session) {
+  constructor(session: Session, parsed: ParsedTrees) {
     this.#session = session;
+    this.#parsed = parsed;
   }
 
   async replace(projectId: string, businesses: readonly WhatsappBusiness[]): Promise<void> {
     await this.#session.insert(INSERT, [{ project_id: projectId, document: JSON.stringify(businesses) }]);
   }
 
-  /** Whole trees: a project without one is not in the map. */
+  /** Whole trees: a project without one is not in the map. Only those are read that are not kept in their version of now. */
   async byProjectIds(
     projectIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>> {
-    return treesIn(
-      await this.#session.query(
-        'SELECT project_id, document FROM whatsapp_resources WHERE project_id = ANY(?) ORDER BY project_id',
-        [projectIds],
-      ),
+    const versions = await this.#session.query(
+      'SELECT project_id, version FROM whatsapp_versions WHERE project_id = ANY(?) ORDER BY project_id',
+      [projectIds],
+    );
+    const kept = versions.map((row) => [row.project_id as string, this.#parsed.find(row)] as const);
+    const missing = kept.flatMap(([projectId, tree]) => (tree === null ? [projectId] : []));
+    const read = missing.length === 0 ? new Map() : await this.#read(missing);
+    return new Map(
+      kept.flatMap(([projectId, tree]) => {
+        const found = tree ?? read.get(projectId);
+        return found === undefined ? [] : [[projectId, found] as const];
+      }),
     );
   }
 
+  /** The trees are read by statements of their own: the one that waits for a lock would see the versions of before. */
   async lock(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>> {
-    return treesIn(
-      await this.#session.query(
-        `SELECT project_id, document FROM whatsapp_resources WHERE project_id = ANY(?)
-         ORDER BY project_id FOR UPDATE`,
-        [projectIds],
-      ),
+    await this.#session.query(
+      'SELECT project_id FROM whatsapp_resources WHERE project_id = ANY(?) ORDER BY project_id FOR UPDATE',
+      [projectIds],
     );
+    return this.byProjectIds(projectIds);
   }
 
   async page(after: string | null, limit: number): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>> {
@@ -50,6 +59,18 @@ export class SqlWhatsappStore implements WhatsappStore {
         [after ?? '', limit],
       ),
     );
+  }
+
+  /** A tree and its version in one statement: between two, others may replace both. */
+  async #read(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>> {
+    const rows = await this.#session.query(
+      `SELECT project_id, version, document FROM whatsapp_versions JOIN whatsapp_resources USING (project_id)
+       WHERE project_id = ANY(?) ORDER BY project_id`,
+      [projectIds],
+    );
+    const trees = treesIn(rows);
+    for (const row of rows) this.#parsed.keep(row, trees.get(row.project_id as string) ?? []);
+    return trees;
   }
 }
 
