@@ -185,6 +185,19 @@ it('a changed tree takes effect for sends and for GET /whatsapp/resources', asyn
   expect(JSON.stringify(shown.body)).toContain('PAUSED');
 });
 
+it('GET /whatsapp/resources shows the new name of a project whose tree stays the same, with and without components', async () => {
+  const service = await start();
+  const shown = async (query = '') => (await service.request(`/whatsapp/resources${query}`)).body;
+  const [short, whole] = [await shown(), await shown('?includeTemplateComponents=true')];
+  expect(JSON.stringify(short)).not.toContain('secret order');
+  expect(JSON.stringify(whole)).toContain('secret order');
+  expect([await shown(), await shown('?includeTemplateComponents=true')]).toEqual([short, whole]);
+  const renamed = { method: 'PATCH', apiKey: ADMIN_TOKEN, body: { name: 'Renamed' } } as const;
+  expect((await service.request('/admin/projects/demo', renamed)).status).toBe(200);
+  await service.advance(2_000);
+  expect(await shown()).toMatchObject({ data: { project: { name: 'Renamed' } } });
+});
+
 it('a number that has an inbound webhook stays until the webhook is removed', async () => {
   const service = await start();
   const webhooks = '/admin/projects/demo/inbound-webhooks';

@@ -12,7 +12,7 @@ import {
 import { projectKey } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
 import { type ErrorEnvelope, type HttpError, usualEnvelope } from '../routing/http-error.ts';
-import { ok } from '../routing/http-reply.ts';
+import { type JsonReply, ok } from '../routing/http-reply.ts';
 import { type Gate, type RouteFamily, route } from '../routing/route.ts';
 import { INBOUND_WEBHOOK } from './documented-webhooks.ts';
 import {
@@ -52,6 +52,7 @@ export function whatsappResourceRoutes({
   catalog,
   throughListGate,
 }: WhatsappResourceUseCases): RouteFamily {
+  const shown = { whole: new ShownTrees(true), withoutComponents: new ShownTrees(false) };
   const resources = route({
     method: 'get',
     path: '/whatsapp/resources',
@@ -66,14 +67,7 @@ export function whatsappResourceRoutes({
     fault: RESOURCES_FAILED,
     async handle({ caller: project, query: { includeTemplateComponents } }) {
       const businesses = await catalog.whatsappResources(project);
-      return ok({
-        success: true as const,
-        data: {
-          project: { id: project.id, slug: project.slug, name: project.name },
-          summary: countResources(businesses),
-          businesses: businesses.map((found) => presentBusiness(found, includeTemplateComponents)),
-        },
-      });
+      return shown[includeTemplateComponents ? 'whole' : 'withoutComponents'].of(businesses, project);
     },
   });
   return {
@@ -83,6 +77,37 @@ export function whatsappResourceRoutes({
     routes: [resources],
     webhooks: [INBOUND_WEBHOOK],
   };
+}
+
+/**
+ * The replies that show trees, each with the bytes that are sent: a tree of thousands of templates takes a tenth of a second to
+ * write. A reply goes when nobody keeps its tree any longer.
+ */
+class ShownTrees {
+  readonly #withComponents: boolean;
+  readonly #replies = new WeakMap<readonly WhatsappBusiness[], JsonReply<z.input<typeof resourceTree>>>();
+
+  constructor(withComponents: boolean) {
+    this.#withComponents = withComponents;
+  }
+
+  of(businesses: readonly WhatsappBusiness[], { id, slug, name }: Project) {
+    const kept = this.#replies.get(businesses);
+    const shown = kept?.body.data.project;
+    // A project may be renamed while its tree stays the same.
+    if (kept !== undefined && shown?.slug === slug && shown.name === name) return kept;
+    const body = {
+      success: true as const,
+      data: {
+        project: { id, slug, name },
+        summary: countResources(businesses),
+        businesses: businesses.map((found) => presentBusiness(found, this.#withComponents)),
+      },
+    };
+    const reply = { ...ok(body), bytes: Buffer.from(JSON.stringify(body)) };
+    this.#replies.set(businesses, reply);
+    return reply;
+  }
 }
 
 /** A business as the interface shows it. */
