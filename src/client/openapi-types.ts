@@ -1519,7 +1519,7 @@ export interface components {
          *     - `expectation-failed`: another `Expect` than `100-continue`
          *     - `rate-limited`: too many sends to one phone number, or from one address
          *     - `too-many-untried`: about 100,000 accepted messages of the project have not been tried yet
-         *     - `too-many-reports`: 10 reports of the project are still to be made, or 100 were requested in 24 hours
+         *     - `too-many-reports`: 10 reports of the project are still to be made, or 100 were requested in 24 hours, or its files have 100,000,000 messages
          *     - `headers-too-large`: the headers have more than 16 kB or 100 lines
          *     - `internal-error`: a fault of the service; the log has the `X-Request-Id`
          *     - `resources-failed`: the same, of 4.8

@@ -82,20 +82,24 @@ export function reportStoreContract(open: () => Promise<Storage>): void {
       expect(await read(({ reports }) => reports.find([report.id]))).toEqual([saved]);
     });
 
-    it('the report store tells which reports of a project were requested after an instant, and what is still to be made', async () => {
+    it('the report store tells which reports of a project were requested after an instant, how large they are, and what is still to be made', async () => {
       await insert(
         aReport(1),
         aReport(2),
         aReport(3, { recordCount: 0 }),
         aReport(4, { deletedAt: NOW }),
         aReport(5, { projectId: OTHER_PROJECT_ID }),
+        aReport(6, { recordCount: 7 }),
+        aReport(7, { recordCount: 7, deletedAt: NOW }),
       );
-      expect(await read(({ reports }) => reports.recent(PROJECT_ID, NOW + 1))).toEqual([
-        { requestedAt: NOW + 2, isUnmade: true },
-        { requestedAt: NOW + 3, isUnmade: false },
-        { requestedAt: NOW + 4, isUnmade: false },
+      expect(await read(({ reports }) => reports.requested(PROJECT_ID, NOW + 1))).toEqual([
+        { requestedAt: NOW + 2, records: 0, isUnmade: true },
+        { requestedAt: NOW + 3, records: 0, isUnmade: false },
+        { requestedAt: NOW + 4, records: 0, isUnmade: false },
+        { requestedAt: NOW + 6, records: 7, isUnmade: false },
+        { requestedAt: NOW + 7, records: 0, isUnmade: false },
       ]);
-      expect(await read(({ reports }) => reports.recent(anId(99), 0))).toEqual([]);
+      expect(await read(({ reports }) => reports.requested(anId(99), 0))).toEqual([]);
     });
 
     it('the report store lists the made reports of a project in pages, the newest first', async () => {

@@ -115,6 +115,7 @@ import { DEFAULT_RATE_LIMIT } from '../../src/domain/rate-limiting/rate-limiter.
 import {
   REPORT_LIFETIME_DAYS,
   REPORTS_PER_DAY_MAX,
+  STORED_RECORDS_MAX,
   UNMADE_REPORTS_MAX,
 } from '../../src/domain/reports/report.ts';
 import { JSON_DEPTH_MAX } from '../../src/domain/shared/json-text.ts';
@@ -180,7 +181,7 @@ describe('section 8 of docs/api.md', () => {
       ],
       [
         'reports of a project',
-        `${UNMADE_REPORTS_MAX} that are still to be made, ${REPORTS_PER_DAY_MAX} requested in 24 hours`,
+        `${UNMADE_REPORTS_MAX} that are still to be made, ${REPORTS_PER_DAY_MAX} requested in 24 hours, no further one with ${number(STORED_RECORDS_MAX)} messages in the files`,
       ],
       [
         'page of reports',

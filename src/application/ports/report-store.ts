@@ -1,4 +1,4 @@
-import type { RecentReport, Report, ReportStatus, ReportSummary } from '../../domain/reports/report.ts';
+import type { Report, ReportStatus, ReportSummary, RequestedReport } from '../../domain/reports/report.ts';
 import type { Page } from '../../domain/shared/page.ts';
 
 export interface ReportStore {
@@ -13,7 +13,7 @@ export interface ReportStore {
   /** The report with this file, or null. */
   ofFile(fileId: string): Promise<Report | null>;
   /** The reports of the project that were requested after `since`, the oldest first. */
-  recent(projectId: string, since: number): Promise<readonly RecentReport[]>;
+  requested(projectId: string, since: number): Promise<readonly RequestedReport[]>;
   /**
    * One page of the reports of a project that are made, the newest first; `statuses` as they are at `now`, all when it is
    * empty.

@@ -1,11 +1,11 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
 import {
-  dayBefore,
   newReport,
   type Report,
   type ReportSelection,
   tooManyReports,
+  unexpiredSince,
 } from '../../domain/reports/report.ts';
 import { Rejected } from '../errors/rejected.ts';
 import { runKeyed } from '../idempotency.ts';
@@ -80,7 +80,8 @@ export class RequestReports {
       const now = clock.now();
       await stores.accounts.lock([project.id]);
       return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
-        const tooMany = tooManyReports(await stores.reports.recent(project.id, dayBefore(now)), now);
+        const requested = await stores.reports.requested(project.id, unexpiredSince(now));
+        const tooMany = tooManyReports(requested, now);
         if (tooMany !== null) throw new Rejected(tooMany);
         const report = newReport({ id: ids.hex24(now), fileId: ids.secret() }, project, selection, now);
         await Promise.all([

@@ -14,19 +14,23 @@ const REPORT_LIFETIME_MS = REPORT_LIFETIME_DAYS * millisecondsInDay;
 export const UNMADE_REPORTS_MAX = 10;
 /** And so many that were requested within a day: files are kept for 30 days, and the disk is everybody's. */
 export const REPORTS_PER_DAY_MAX = 100;
+/** With so many messages in all its files no further one is made: they take some 12 GB. */
+export const STORED_RECORDS_MAX = 100_000_000;
 
 export const FILE_ID_PATTERN = /^[a-f0-9]{40}$/;
 
-/** Too many reports of the project are still to be made, or were requested within a day. */
+/** Too many reports of the project are still to be made, or were requested within a day, or its files are too large. */
 export interface TooManyReports {
   readonly kind: 'too-many-reports';
   /** When the next request may be accepted. */
   readonly retryAfterMs: number;
 }
 
-/** A report that was requested within the last day. */
-export interface RecentReport {
+/** A report that has not expired. */
+export interface RequestedReport {
   readonly requestedAt: number;
+  /** Messages in its file; 0 when there is none. */
+  readonly records: number;
   /** Still to be made, and not deleted. */
   readonly isUnmade: boolean;
 }
@@ -36,21 +40,35 @@ const UNMADE_RETRY_MS = 10_000;
 /** What is unmade for longer has failed, and keeps nobody from a new one. */
 const UNMADE_COUNTED_MS = millisecondsInHour;
 
-/** Requests after this instant count as those of the last day. */
-export function dayBefore(now: number): number {
-  return now - millisecondsInDay;
+/** Reports that were requested after this instant have not expired. */
+export function unexpiredSince(now: number): number {
+  return now - REPORT_LIFETIME_MS;
 }
 
-/** Null when the project may request one more. `recent` are those of the last day, the oldest first. */
-export function tooManyReports(recent: readonly RecentReport[], now: number): TooManyReports | null {
+/** Null when the project may request one more. `requested` are those that have not expired, the oldest first. */
+export function tooManyReports(requested: readonly RequestedReport[], now: number): TooManyReports | null {
+  const recent = requested.filter(({ requestedAt }) => requestedAt > now - millisecondsInDay);
   const unmade = recent.filter(
     ({ isUnmade, requestedAt }) => isUnmade && requestedAt > now - UNMADE_COUNTED_MS,
   );
   if (unmade.length >= UNMADE_REPORTS_MAX) return { kind: 'too-many-reports', retryAfterMs: UNMADE_RETRY_MS };
   const first = recent.at(-REPORTS_PER_DAY_MAX);
-  return first === undefined
-    ? null
-    : { kind: 'too-many-reports', retryAfterMs: first.requestedAt + millisecondsInDay - now };
+  const ends = [
+    ...(first === undefined ? [] : [first.requestedAt + millisecondsInDay]),
+    ...storedTooMuchUntil(requested),
+  ];
+  return ends.length === 0 ? null : { kind: 'too-many-reports', retryAfterMs: Math.max(...ends) - now };
+}
+
+/** When enough files have expired; empty when there is space for one more. */
+function storedTooMuchUntil(requested: readonly RequestedReport[]): readonly number[] {
+  let stored = requested.reduce((sum, { records }) => sum + records, 0);
+  if (stored < STORED_RECORDS_MAX) return [];
+  for (const { requestedAt, records } of requested) {
+    stored -= records;
+    if (stored < STORED_RECORDS_MAX) return [requestedAt + REPORT_LIFETIME_MS];
+  }
+  return [];
 }
 
 /** Which messages a report has, as the caller wrote it. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  dayBefore,
   expiresAt,
   FILE_ID_PATTERN,
   newestExpired,
@@ -10,8 +9,10 @@ import {
   REPORTS_PER_DAY_MAX,
   type ReportSelection,
   reportStatus,
+  STORED_RECORDS_MAX,
   tooManyReports,
   UNMADE_REPORTS_MAX,
+  unexpiredSince,
 } from '../../../src/domain/reports/report.ts';
 
 const DAY_MS = 86_400_000;
@@ -72,7 +73,7 @@ describe('the id of a file', () => {
 
 describe('the reports that a project may request', () => {
   const recent = (count: number, isUnmade: boolean, first = CREATED) =>
-    Array.from({ length: count }, (_, index) => ({ requestedAt: first + index, isUnmade }));
+    Array.from({ length: count }, (_, index) => ({ requestedAt: first + index, records: 0, isUnmade }));
   const HOUR_MS = 3_600_000;
 
   it('nine unmade reports leave space for one more, ten do not', () => {
@@ -91,7 +92,6 @@ describe('the reports that a project may request', () => {
 
   it('a hundred reports in a day are the limit, until the first of them is a day old', () => {
     expect(REPORTS_PER_DAY_MAX).toBe(100);
-    expect(dayBefore(CREATED)).toBe(CREATED - DAY_MS);
     expect(tooManyReports(recent(99, false), CREATED + 500)).toBeNull();
     expect(tooManyReports(recent(100, false), CREATED + 500)).toEqual({
       kind: 'too-many-reports',
@@ -100,6 +100,23 @@ describe('the reports that a project may request', () => {
     expect(tooManyReports(recent(103, false), CREATED + 500)).toEqual({
       kind: 'too-many-reports',
       retryAfterMs: DAY_MS - 497,
+    });
+    expect(tooManyReports(recent(100, false), CREATED + DAY_MS)).toBeNull();
+  });
+
+  it('a project may have 100,000,000 messages in its files, until enough of them have expired', () => {
+    const files = (...records: readonly number[]) =>
+      records.map((count, index) => ({ requestedAt: CREATED + index, records: count, isUnmade: false }));
+    expect(STORED_RECORDS_MAX).toBe(100_000_000);
+    expect(unexpiredSince(CREATED)).toBe(CREATED - 30 * DAY_MS);
+    expect(tooManyReports(files(60_000_000, 39_999_999), CREATED + 500)).toBeNull();
+    expect(tooManyReports(files(60_000_000, 40_000_000), CREATED + 500)).toEqual({
+      kind: 'too-many-reports',
+      retryAfterMs: 30 * DAY_MS - 500,
+    });
+    expect(tooManyReports(files(1, 9, 60_000_000, 99_999_999), CREATED + 500)).toEqual({
+      kind: 'too-many-reports',
+      retryAfterMs: 30 * DAY_MS - 498,
     });
   });
 });

@@ -2,7 +2,11 @@ import { millisecondsInSecond } from 'date-fns/constants';
 import { UNTRIED_MESSAGES_MAX } from '../../../application/messages/untried-messages.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
 import { UNSTARTED_CAMPAIGNS_MAX, UNSTARTED_RECIPIENTS_MAX } from '../../../domain/campaigns/campaign.ts';
-import { REPORTS_PER_DAY_MAX, UNMADE_REPORTS_MAX } from '../../../domain/reports/report.ts';
+import {
+  REPORTS_PER_DAY_MAX,
+  STORED_RECORDS_MAX,
+  UNMADE_REPORTS_MAX,
+} from '../../../domain/reports/report.ts';
 import { JSON_DEPTH_MAX } from '../../../domain/shared/json-text.ts';
 import {
   BODY_BYTES_MAX,
@@ -77,7 +81,7 @@ const MEANINGS = {
   'expectation-failed': 'another `Expect` than `100-continue`',
   'rate-limited': 'too many sends to one phone number, or from one address',
   'too-many-untried': `about ${UNTRIED_MESSAGES_MAX.toLocaleString('en')} accepted messages of the project have not been tried yet`,
-  'too-many-reports': `${UNMADE_REPORTS_MAX} reports of the project are still to be made, or ${REPORTS_PER_DAY_MAX} were requested in 24 hours`,
+  'too-many-reports': `${UNMADE_REPORTS_MAX} reports of the project are still to be made, or ${REPORTS_PER_DAY_MAX} were requested in 24 hours, or its files have ${STORED_RECORDS_MAX.toLocaleString('en')} messages`,
   'headers-too-large': `the headers have more than ${SERVER_LIMITS.headerBytesMax / BYTES_PER_KB} kB or ${SERVER_LIMITS.headerLinesMax} lines`,
   'internal-error': 'a fault of the service; the log has the `X-Request-Id`',
   'resources-failed': 'the same, of 4.8',

@@ -2,11 +2,11 @@ import type { Knex } from 'knex';
 import type { ReportStore } from '../../../application/ports/report-store.ts';
 import {
   newestExpired,
-  type RecentReport,
   type Report,
   type ReportFilters,
   type ReportStatus,
   type ReportSummary,
+  type RequestedReport,
 } from '../../../domain/reports/report.ts';
 import { offsetOf, type Page } from '../../../domain/shared/page.ts';
 import { columnNames, type Insert, type Row, type RowOf, type Update } from '../driver/connection.ts';
@@ -93,7 +93,7 @@ export class SqlReportStore implements ReportStore {
     return row === undefined ? null : fromRow(row);
   }
 
-  async recent(projectId: string, since: number): Promise<readonly RecentReport[]> {
+  async requested(projectId: string, since: number): Promise<readonly RequestedReport[]> {
     const rows = await this.#session.query(
       `SELECT created_at, record_count, deleted_at FROM reports
        WHERE project_id = ? AND created_at > ? ORDER BY created_at`,
@@ -101,6 +101,7 @@ export class SqlReportStore implements ReportStore {
     );
     return rows.map((row) => ({
       requestedAt: row.created_at as number,
+      records: row.deleted_at === null ? ((row.record_count ?? 0) as number) : 0,
       isUnmade: row.record_count === null && row.deleted_at === null,
     }));
   }
