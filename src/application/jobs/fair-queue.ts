@@ -41,14 +41,11 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
    * priorities are served; items that were added with `addFirst` always may.
    */
   take(mayTake: (item: Item) => boolean = () => true): Item | null {
-    const next = this.#nextWaiting();
-    if (next === null) return null;
-    const item = this.#takeOf(next, mayTake);
-    if (item !== null) return item;
-    for (const priority of JOB_PRIORITIES) {
-      const waiting = this.#waiting.get(priority);
-      const other = waiting === undefined || waiting === next ? null : this.#takeOf(waiting, mayTake);
-      if (other !== null) return other;
+    const blocked = new Set<Waiting<Item>>();
+    for (let next = this.#nextWaiting(blocked); next !== null; next = this.#nextWaiting(blocked)) {
+      const item = this.#takeOf(next, mayTake);
+      if (item !== null) return item;
+      blocked.add(next);
     }
     return null;
   }
@@ -86,12 +83,12 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     if (waiting?.first.isEmpty === true && waiting.items.isEmpty) this.#waiting.delete(priority);
   }
 
-  /** Of the most urgent priority, unless a lower one was passed too often. */
-  #nextWaiting(): Waiting<Item> | null {
+  /** Of the most urgent priority that is not blocked, unless a lower one was passed too often. */
+  #nextWaiting(blocked: ReadonlySet<Waiting<Item>>): Waiting<Item> | null {
     let next: Waiting<Item> | null = null;
     for (const priority of JOB_PRIORITIES) {
       const waiting = this.#waiting.get(priority);
-      if (waiting === undefined) continue;
+      if (waiting === undefined || blocked.has(waiting)) continue;
       if (next === null) {
         next = waiting;
       } else if (waiting.passed >= LOWER_PRIORITY_EVERY - 1) {

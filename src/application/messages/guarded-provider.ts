@@ -1,5 +1,6 @@
 import {
   CLOSED_PROVIDER_CIRCUIT,
+  notTriedOut,
   PROVIDER_OPEN_WINDOWS_MS,
   type ProviderCircuit,
   providerCircuitAt,
@@ -91,8 +92,11 @@ export class GuardedProvider implements ChannelProvider {
   #record(result: SubmitResult, projectId: string, isTrial: boolean): void {
     const { clock, logger } = this.#ports;
     const before = this.#circuit.breaker;
-    const worked = didItsWork(result, before.openUntil !== null);
-    if (worked === null) return;
+    const worked = didItsWork(result, isTrial);
+    if (worked === null) {
+      if (isTrial) this.#circuit = notTriedOut(this.#circuit, clock.now());
+      return;
+    }
     this.#circuit = recordResult(this.#circuit, { projectId, worked, isTrial }, clock.now());
     const after = this.#circuit.breaker;
     const until = openedUntil(before, after);

@@ -1,4 +1,4 @@
-import { millisecondsInDay } from 'date-fns/constants';
+import { millisecondsInHour } from 'date-fns/constants';
 import { type Money, ZERO } from '../shared/money.ts';
 import { cutText } from '../shared/storable-text.ts';
 
@@ -26,7 +26,7 @@ export const UNSTARTED_CAMPAIGNS_MAX = 10_000;
 export const UNSTARTED_RECIPIENTS_MAX = 200_000;
 
 /** A scheduled campaign that could not start counts as one that has not started, for this long since its time. */
-export const FAILED_START_COUNTED_MS = millisecondsInDay;
+export const FAILED_START_COUNTED_MS = millisecondsInHour;
 
 /** Sample campaigns are told from their parents by this. */
 const SAMPLE_SUFFIX = ' (sample)';

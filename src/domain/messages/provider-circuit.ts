@@ -57,6 +57,13 @@ export function triedOut(circuit: ProviderCircuit, now: number): ProviderCircuit
   return { ...circuit, breaker: halfOpened(circuit.breaker, now) };
 }
 
+/** The circuit after the one attempt of a half-open one was not sent: the next message is tried. */
+export function notTriedOut(circuit: ProviderCircuit, now: number): ProviderCircuit {
+  return circuit.breaker.isHalfOpen
+    ? { ...circuit, breaker: { ...circuit.breaker, isHalfOpen: false, openUntil: now } }
+    : circuit;
+}
+
 /**
  * The circuit after one attempt of a project; `isTrial` when it was the one of a half-open circuit. Failures of the same
  * project count as one while another had a success lately: the provider does its work. Of an open circuit no failure counts

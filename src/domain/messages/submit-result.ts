@@ -16,7 +16,7 @@ export type SubmitResult =
   | { readonly kind: 'unknown'; readonly reason: string; readonly providerMessageIds: readonly string[] };
 
 /** The result of a message that the provider certainly did not take. */
-export function rejectedAs(about: RejectionClass, reason: string): SubmitResult {
+export function rejectedAs(about: RejectionClass | RejectionCause, reason: string): SubmitResult {
   const rejected = { kind: 'rejected', reason, endsChain: about === 'ends-chain' } as const;
   return about === 'message' || about === 'ends-chain' ? rejected : { ...rejected, cause: about };
 }
@@ -33,7 +33,8 @@ export function isForNextProvider(result: SubmitResult): boolean {
 
 /** Whether the same provider may take the same message later. */
 export function isForLater(result: SubmitResult): boolean {
-  return result.kind === 'rejected' && (result.cause === 'busy' || result.cause === 'limited');
+  if (result.kind !== 'rejected') return false;
+  return result.cause === 'busy' || result.cause === 'limited' || result.cause === 'unsent';
 }
 
 /**
@@ -44,6 +45,7 @@ export function didItsWork(result: SubmitResult, isTriedOut: boolean): boolean |
   if (result.kind === 'unknown') return false;
   if (result.kind === 'accepted' || result.cause === undefined) return true;
   if (result.cause === 'busy') return false;
+  if (result.cause === 'unsent') return null;
   return isTriedOut ? true : null;
 }
 

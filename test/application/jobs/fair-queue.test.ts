@@ -50,6 +50,12 @@ it('a fair queue gives codes before texts, and those before campaigns, but for o
   expect(taken(queue, 22)).toBe('ccccccccctgcccccccctgc');
 });
 
+it('a priority that is blocked takes nothing from those below it', () => {
+  const queue = queueOf(...many(40, 'g', 'campaign'), ...many(40, 't', 'text'), ...many(40, 'c', 'code'));
+  const names = Array.from({ length: 20 }, () => queue.take(({ name }) => name !== 't')?.name ?? '-');
+  expect(names.join('')).toBe('cccccccccgcccccccccg');
+});
+
 it('a fair queue gives everything to a lower priority that is alone', () => {
   expect(taken(queueOf(...many(12, 'g', 'campaign')), 13)).toBe('gggggggggggg-');
 });

@@ -18,6 +18,11 @@ const LIMITED: SubmitResult = {
   endsChain: false,
   cause: 'limited',
 };
+const UNSENT: SubmitResult = {
+  ...BUSY,
+  reason: 'More messages wait than the provider takes',
+  cause: 'unsent',
+};
 const REJECTED: SubmitResult = { kind: 'rejected', reason: 'No such number', endsChain: false };
 
 let now: number;
@@ -152,6 +157,44 @@ describe('the circuit of a guarded provider', () => {
     nextResult = () => UNKNOWN;
     await submit(1);
     expect(guarded.health().ok).toBe(false);
+  });
+
+  it('a message that was not sent neither closes an open circuit nor is its trial', async () => {
+    nextResult = () => UNKNOWN;
+    await submit(10);
+    // The circuit is open for a second. It was closed when these began.
+    now += SECOND_MS;
+    nextResult = () => UNSENT;
+    await submit(1);
+    expect(guarded.health()).toMatchObject({ ok: false, circuit: 'half-open' });
+    nextResult = () => UNKNOWN;
+    expect(kindsOf(await submit(2))).toEqual(['unknown', 'busy']);
+    // The second time it is open for five seconds: nothing has closed it meanwhile.
+    now += 4 * SECOND_MS;
+    expect(kindsOf(await submit(1))).toEqual(['busy']);
+    now += SECOND_MS;
+    nextResult = () => ACCEPTED;
+    await submit(1);
+    expect(guarded.health().ok).toBe(true);
+  });
+
+  it('a message that was not sent and ends while the circuit is open changes nothing', async () => {
+    let settle = (_: SubmitResult): void => {};
+    const waiting = new Promise<SubmitResult>((resolve) => {
+      settle = resolve;
+    });
+    let isFirst = true;
+    nextResult = () => {
+      if (!isFirst) return UNKNOWN;
+      isFirst = false;
+      return waiting as unknown as SubmitResult;
+    };
+    const first = submit(1);
+    await submit(10);
+    expect(guarded.health().ok).toBe(false);
+    settle(UNSENT);
+    await first;
+    expect(guarded.health()).toMatchObject({ ok: false, circuit: 'open' });
   });
 
   it('the reason of a guarded provider has neither the number nor the text nor the code of the message', async () => {

@@ -40,6 +40,7 @@ test.each<[what: string, result: SubmitResult, next: boolean, later: boolean, wo
   ['unknown', unknownResult('No response'), false, false, [false, false]],
   ['busy', rejectedAs('busy', ''), true, true, [false, false]],
   ['limited', rejectedAs('limited', ''), true, true, [null, true]],
+  ['unsent', rejectedAs('unsent', ''), true, true, [null, null]],
   ['sender', rejectedAs('sender', ''), true, false, [null, true]],
   ['message', rejectedAs('message', ''), false, false, [true, true]],
   ['ends-chain', rejectedAs('ends-chain', ''), false, false, [true, true]],

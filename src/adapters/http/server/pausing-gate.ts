@@ -2,6 +2,9 @@ import { performance } from 'node:perf_hooks';
 import type { FairGate } from '../../../application/concurrency/fair-gate.ts';
 import { PausingRounds } from './pausing-rounds.ts';
 
+/** No work computes for longer; work that takes longer has waited, for a lock or a connection, while others computed. */
+const COUNTED_MS_MAX = 150;
+
 interface Share {
   /** Behind work during which the event loop was busy for no longer there is no pause, in milliseconds. */
   readonly freeMs: number;
@@ -38,7 +41,7 @@ export class PausingGate {
       try {
         return await work();
       } finally {
-        const ms = this.#busyMs() - before;
+        const ms = Math.min(this.#busyMs() - before, COUNTED_MS_MAX);
         if (ms > this.#freeMs) this.#rounds.pauseBehind(ms, performance.now());
       }
     });

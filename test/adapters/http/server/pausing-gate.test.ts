@@ -42,6 +42,22 @@ function pass(ms: number, busyMs: number): void {
   busy += busyMs;
 }
 
+it('the gate pauses for 600 ms at most: work that took longer has waited while others computed', async () => {
+  const first = work('a1');
+  await setImmediate();
+  pass(10_000, 9_000);
+  await end('a1');
+  await first;
+  const later = work('b1');
+  pass(599, 0);
+  await setImmediate();
+  expect(begun).toEqual(['a1']);
+  pass(1, 0);
+  await vi.waitFor(() => expect(begun).toEqual(['a1', 'b1']));
+  await end('b1');
+  await later;
+});
+
 it('the gate pauses behind work that kept the loop busy, until all of it has had a fifth of the time', async () => {
   const first = work('a1');
   await setImmediate();
