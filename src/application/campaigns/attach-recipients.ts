@@ -3,7 +3,7 @@ import type { PriceList } from '../../domain/billing/pricing.ts';
 import { attachRecipients, joinCampaign } from '../../domain/campaigns/attach-recipients.ts';
 import {
   type Campaign,
-  FAILED_START_COUNTED_MS,
+  failedStartsCountedAfter,
   UNSTARTED_RECIPIENTS_MAX,
 } from '../../domain/campaigns/campaign.ts';
 import type { NewRecipient } from '../../domain/campaigns/recipient.ts';
@@ -86,7 +86,7 @@ export class AttachRecipients {
     const { added, skippedCount, duplicateCount } = decision;
     // Without the lock of the account, so that no code waits for a thousand recipients. Requests to several campaigns at once
     // may together exceed the limit a little: `CampaignGate` lets few of a project work at a time.
-    const failedAfter = now - FAILED_START_COUNTED_MS;
+    const failedAfter = failedStartsCountedAfter(now);
     const unstarted = await stores.campaigns.countUnstartedRecipients(project.id, failedAfter);
     if (unstarted + added.length > UNSTARTED_RECIPIENTS_MAX)
       throw new Rejected({ kind: 'too-many-unstarted-recipients' });

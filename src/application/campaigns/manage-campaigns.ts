@@ -2,7 +2,7 @@ import type { Project } from '../../domain/access/project.ts';
 import { parametersRejection } from '../../domain/campaigns/attach-recipients.ts';
 import {
   type Campaign,
-  FAILED_START_COUNTED_MS,
+  failedStartsCountedAfter,
   isEditable,
   newCampaign,
   replanned,
@@ -52,7 +52,7 @@ export class ManageCampaigns {
       await stores.accounts.lock([project.id]);
       const planned = planCampaign(null, request, await treeOf(stores, project.id), now);
       if (planned.kind !== 'planned') throw new Rejected(planned);
-      const failedAfter = now - FAILED_START_COUNTED_MS;
+      const failedAfter = failedStartsCountedAfter(now);
       const unstarted = await stores.campaigns.countUnstarted(
         project.id,
         failedAfter,

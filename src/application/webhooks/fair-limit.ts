@@ -1,4 +1,5 @@
 import { RotatingQueue } from '../concurrency/rotating-queue.ts';
+
 /** Of each ten attempts under a shared limit, one is kept for projects that have none in flight. */
 export const ATTEMPTS_PER_KEPT = 10;
 

@@ -26,7 +26,12 @@ export const UNSTARTED_CAMPAIGNS_MAX = 10_000;
 export const UNSTARTED_RECIPIENTS_MAX = 200_000;
 
 /** A scheduled campaign that could not start counts as one that has not started, for this long since its time. */
-export const FAILED_START_COUNTED_MS = millisecondsInHour;
+const FAILED_START_COUNTED_MS = millisecondsInHour;
+
+/** Starts that failed after this instant count. */
+export function failedStartsCountedAfter(now: number): number {
+  return now - FAILED_START_COUNTED_MS;
+}
 
 /** Sample campaigns are told from their parents by this. */
 const SAMPLE_SUFFIX = ' (sample)';

@@ -39,7 +39,8 @@ export function isForLater(result: SubmitResult): boolean {
 
 /**
  * Whether the provider as a whole did its work, also when it rejected this message; null when the result says nothing of that.
- * A limit that concerns one sender or recipient is no failure. It is a success only where the provider was tried out.
+ * A limit that concerns one sender or recipient is no failure. It is a success only where the provider was tried out. One that
+ * was not sent never says anything.
  */
 export function didItsWork(result: SubmitResult, isTriedOut: boolean): boolean | null {
   if (result.kind === 'unknown') return false;
