@@ -1,5 +1,5 @@
 import { smsIdOf } from '../../domain/campaigns/recipient.ts';
-import { BUSY_RETRY_MS } from '../../domain/messages/fallback-chain.ts';
+import { BUSY_RETRY_MS } from '../../domain/messages/attempt-result.ts';
 import { doUnlessLocked } from '../errors/storage-locked.ts';
 import { type StopCampaignWork, stopCampaignJob } from '../jobs/campaign-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';

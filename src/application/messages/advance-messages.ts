@@ -1,7 +1,8 @@
 import type { Environment, Project } from '../../domain/access/project.ts';
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import type { ChainEvent } from '../../domain/messages/chain-event.ts';
-import { advance, isGivenUp } from '../../domain/messages/fallback-chain.ts';
+import { isGivenUp } from '../../domain/messages/chain-outcome.ts';
+import { advance } from '../../domain/messages/fallback-chain.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { CampaignLimits, StartingMessage } from '../campaigns/campaign-limits.ts';

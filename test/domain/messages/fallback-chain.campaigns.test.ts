@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { BUSY_RETRIES_END_MS, BUSY_RETRY_MS } from '../../../src/domain/messages/attempt-result.ts';
 import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
-import { advance, BUSY_RETRIES_END_MS, BUSY_RETRY_MS } from '../../../src/domain/messages/fallback-chain.ts';
+import { advance } from '../../../src/domain/messages/fallback-chain.ts';
 import { channelFlow, type Message } from '../../../src/domain/messages/message.ts';
 import type { RejectionCause } from '../../../src/domain/shared/rejection-class.ts';
 import {

@@ -1,0 +1,65 @@
+import type { ChainOutcome } from './chain-event.ts';
+import {
+  finish,
+  isCurrent,
+  isLast,
+  next,
+  OPEN,
+  replace,
+  scheduleDeadline,
+  withoutEffects,
+  withRevocation,
+} from './chain-outcome.ts';
+import type { Message } from './message.ts';
+import { receiptTimeoutMs } from './receipt-timeout.ts';
+
+const TIMED_OUT_REASON = 'No delivered receipt in time';
+
+/** A deadline that came too early comes again after this time at the soonest, in milliseconds. */
+const DEADLINE_DELAY_MIN_MS = 1_000;
+
+/**
+ * The time of the attempt is over: the chain goes on, unless the provider has taken the message on the last channel. That one
+ * waits for its receipt, and ends as sent without.
+ */
+export function deadline(message: Message, attemptNumber: number, now: number): ChainOutcome {
+  const attempt = message.attempts[attemptNumber];
+  if (
+    message.isFinal ||
+    attempt === undefined ||
+    !isCurrent(message, attemptNumber) ||
+    !OPEN.has(attempt.state)
+  ) {
+    return withoutEffects(message);
+  }
+  if (attempt.state === 'accepted' && isLast(message, attemptNumber)) {
+    // Few messages wait so long: the end of the window is not scheduled before.
+    const windowEndsAt = attempt.startedAt + receiptTimeoutMs(attempt.channel);
+    if (now < windowEndsAt) {
+      // Another process may have found the job due by a clock that is ahead: it must not do so again and again.
+      const at = Math.max(windowEndsAt, now + DEADLINE_DELAY_MIN_MS);
+      return { message, effects: [scheduleDeadline(attemptNumber, at)] };
+    }
+    return {
+      message: finish(message, now),
+      effects: [
+        {
+          kind: 'status-changed',
+          status: 'sent',
+          channel: attempt.channel,
+          isFinal: true,
+          reason: null,
+        },
+        { kind: 'settle', channel: attempt.channel },
+      ],
+    };
+  }
+  const timedOut = {
+    ...attempt,
+    state: 'timed-out',
+    reason: attempt.reason ?? TIMED_OUT_REASON,
+    endedAt: now,
+  } as const;
+  const outcome = next(replace(message, attemptNumber, timedOut), timedOut, attemptNumber, now);
+  return timedOut.providerMessageIds.length === 0 ? outcome : withRevocation(outcome, attemptNumber);
+}

@@ -1,0 +1,131 @@
+import { providerText } from '../shared/provider-text.ts';
+import { submitted } from './attempt-result.ts';
+import type { ChainEffect, ChainEvent, ChainOutcome, DeliveryReceipt } from './chain-event.ts';
+import { finish, isCurrent, isGivenUp, next, OPEN, replace, withoutEffects } from './chain-outcome.ts';
+import type { ChannelAttempt, Message } from './message.ts';
+import { raiseStatus } from './message-status.ts';
+
+/** What the provider says later about the attempt. A message in parts is delivered when each part is. */
+export function receiptArrived(
+  before: Message,
+  { attemptNumber, providerMessageId, receipt }: Extract<ChainEvent, { kind: 'receipt' }>,
+  now: number,
+): ChainOutcome {
+  const named = before.attempts[attemptNumber];
+  if (named === undefined || named.state === 'skipped') return withoutEffects(before);
+  const attempt = withCharge(named, receipt);
+  const message = attempt === named ? before : replace(before, attemptNumber, attempt);
+  switch (receipt.kind) {
+    case 'sent':
+      return acceptedByReceipt(message, attemptNumber, now);
+    case 'failed': {
+      if (!OPEN.has(attempt.state) && attempt.state !== 'timed-out') return withoutEffects(message);
+      const failed = {
+        ...attempt,
+        state: 'failed',
+        reason: providerText(receipt.reason),
+        endedAt: now,
+      } as const;
+      const afterwards = replace(message, attemptNumber, failed);
+      return isCurrent(message, attemptNumber) && OPEN.has(attempt.state) && !message.isFinal
+        ? next(afterwards, failed, attemptNumber, now)
+        : withoutEffects(afterwards);
+    }
+    case 'delivered':
+    case 'read': {
+      const deliveredIds = [...new Set([...attempt.deliveredIds, providerMessageId])];
+      const delivered = { ...attempt, deliveredIds };
+      const noted = replace(message, attemptNumber, delivered);
+      return attempt.providerMessageIds.every((id) => deliveredIds.includes(id))
+        ? succeeded(noted, attemptNumber, delivered, receipt.kind, now)
+        : acceptedByReceipt(noted, attemptNumber, now);
+    }
+    default:
+      return receipt satisfies never;
+  }
+}
+
+/** The charge of a delivered message counts; that of a sent one is only expected, and may come after it. */
+function withCharge(attempt: ChannelAttempt, receipt: DeliveryReceipt): ChannelAttempt {
+  if (receipt.kind === 'failed' || receipt.charge === undefined) return attempt;
+  if (receipt.kind === 'sent' && attempt.charge !== undefined) return attempt;
+  return { ...attempt, charge: receipt.charge };
+}
+
+/** The provider took the message, or part of it, and its fate is open still. */
+function acceptedByReceipt(message: Message, attemptNumber: number, now: number): ChainOutcome {
+  return submitted(message, attemptNumber, { kind: 'accepted', providerMessageIds: [] }, now);
+}
+
+function succeeded(
+  message: Message,
+  attemptNumber: number,
+  attempt: ChannelAttempt,
+  receipt: 'delivered' | 'read',
+  now: number,
+): ChainOutcome {
+  const kind = attempt.channel === 'sms' ? 'delivered' : receipt;
+  const state = attempt.state === 'read' ? 'read' : kind;
+  const afterwards = replace(message, attemptNumber, {
+    ...attempt,
+    state,
+    reason: null,
+    endedAt: attempt.endedAt ?? now,
+  });
+  if (message.isFinal) {
+    const wasDeliveredHere = attempt.state === 'delivered' && message.status === 'delivered';
+    return withoutEffects(
+      wasDeliveredHere ? { ...afterwards, status: raiseStatus(message.status, kind) } : afterwards,
+    );
+  }
+  const final: Message = {
+    ...finish(afterwards, now),
+    status: raiseStatus(message.status, kind),
+    sentAt: message.sentAt ?? now,
+  };
+  const sent: readonly ChainEffect[] =
+    message.status === 'pending'
+      ? [
+          {
+            kind: 'status-changed',
+            status: 'sent',
+            channel: attempt.channel,
+            isFinal: false,
+            reason: null,
+          },
+        ]
+      : [];
+  return {
+    message: final,
+    effects: [
+      ...sent,
+      {
+        kind: 'status-changed',
+        status: 'delivered',
+        channel: attempt.channel,
+        isFinal: true,
+        reason: null,
+      },
+      { kind: 'settle', channel: attempt.channel },
+      ...unscheduleOpen(message),
+      ...revokeLater(final, attemptNumber),
+    ],
+  };
+}
+
+/** A late receipt ended the chain while a later attempt is on its way: the handset should not get both. */
+function revokeLater(message: Message, attemptNumber: number): readonly ChainEffect[] {
+  const last = message.attempts.length - 1;
+  const isNamed = (message.attempts[last]?.providerMessageIds.length ?? 0) > 0;
+  return last > attemptNumber && isNamed && isGivenUp(message, last)
+    ? [{ kind: 'revoke', attemptNumber: last }]
+    : [];
+}
+
+/** After the final status neither the deadline of the current attempt nor the start of the next one is needed. */
+function unscheduleOpen(message: Message): readonly ChainEffect[] {
+  const current = message.attempts.length - 1;
+  const waiting: ChainEffect[] = [{ kind: 'unschedule', attemptNumber: current }];
+  if (current + 1 < message.channels.length) waiting.push({ kind: 'unschedule', attemptNumber: current + 1 });
+  return waiting;
+}

@@ -1,0 +1,162 @@
+import { millisecondsInDay } from 'date-fns/constants';
+import type { Channel } from '../shared/channel.ts';
+import { providerText } from '../shared/provider-text.ts';
+import type { ChainEffect, ChainOutcome } from './chain-event.ts';
+import {
+  fail,
+  isCurrent,
+  isGivenUp,
+  isLast,
+  next,
+  replace,
+  scheduleDeadline,
+  triedSince,
+  withoutEffects,
+  withRevocation,
+} from './chain-outcome.ts';
+import type { ChannelAttempt, Message } from './message.ts';
+import { raiseStatus } from './message-status.ts';
+import { receiptTimeoutMs } from './receipt-timeout.ts';
+import { isForLater, type SubmitResult } from './submit-result.ts';
+
+/** A message of a campaign that a busy provider rejected is tried again after this time, in milliseconds. */
+export const BUSY_RETRY_MS = 30_000;
+
+/** From the first try on a message of a campaign is tried for so long, in milliseconds. */
+export const BUSY_RETRIES_END_MS = millisecondsInDay;
+
+/** A single message has no time to lose: a busy last channel is tried again after this time, in milliseconds. */
+export const SINGLE_BUSY_RETRY_MS = 2_000;
+
+/** What the provider said at once: it took the message, rejected it, or nobody knows. */
+export function submitted(
+  message: Message,
+  attemptNumber: number,
+  result: SubmitResult,
+  now: number,
+): ChainOutcome {
+  const attempt = message.attempts[attemptNumber];
+  if (attempt === undefined || attempt.state === 'skipped') return withoutEffects(message);
+  switch (result.kind) {
+    case 'accepted':
+      return accepted(message, attemptNumber, attempt, result, now);
+    case 'rejected':
+      // What was decided already stands: only the first result of an attempt rejects it.
+      return attempt.state === 'dispatching'
+        ? rejected(message, attemptNumber, attempt, result, now)
+        : withoutEffects(message);
+    case 'unknown':
+      return unknown(message, attemptNumber, attempt, result);
+    default:
+      return result satisfies never;
+  }
+}
+
+function accepted(
+  message: Message,
+  attemptNumber: number,
+  attempt: ChannelAttempt,
+  result: Extract<SubmitResult, { kind: 'accepted' }>,
+  now: number,
+): ChainOutcome {
+  const state = attempt.state === 'dispatching' || attempt.state === 'unknown' ? 'accepted' : attempt.state;
+  const withIds = replace(message, attemptNumber, {
+    ...attempt,
+    state,
+    providerMessageIds: idsOf(result) ?? attempt.providerMessageIds,
+  });
+  const outcome = revokeLate(markSent(withIds, attempt.channel, now), attemptNumber, result);
+  const isWaitedFor = state !== attempt.state && !message.isFinal && isCurrent(message, attemptNumber);
+  const window = receiptTimeoutMs(attempt.channel);
+  // The deadline of the attempt comes first as a rule, and schedules the end of the window then.
+  if (!isWaitedFor || window >= message.attemptTimeoutMs || !isLast(message, attemptNumber)) return outcome;
+  return {
+    ...outcome,
+    effects: [...outcome.effects, scheduleDeadline(attemptNumber, attempt.startedAt + window)],
+  };
+}
+
+function rejected(
+  message: Message,
+  attemptNumber: number,
+  attempt: ChannelAttempt,
+  result: Extract<SubmitResult, { kind: 'rejected' }>,
+  now: number,
+): ChainOutcome {
+  const ended = { ...attempt, reason: providerText(result.reason), endedAt: now };
+  if (isForLater(result) && now < busyRetriesEnd(message, attemptNumber)) {
+    return {
+      message: replace(message, attemptNumber, { ...ended, state: 'busy' }),
+      effects: [
+        { kind: 'unschedule', attemptNumber },
+        { kind: 'schedule-start', attemptNumber, at: now + busyRetryMs(message) },
+      ],
+    };
+  }
+  const afterwards = replace(message, attemptNumber, { ...ended, state: 'rejected' });
+  if (!isCurrent(message, attemptNumber) || message.isFinal) return withoutEffects(afterwards);
+  const outcome = result.endsChain
+    ? fail({ ...afterwards, errorReason: ended.reason }, ended, attemptNumber, now)
+    : next(afterwards, ended, attemptNumber, now);
+  if (result.cause !== 'sender' || message.campaignId === null) return outcome;
+  const stop: ChainEffect = { kind: 'stop-campaign', reason: ended.reason };
+  return { ...outcome, effects: [...outcome.effects, stop] };
+}
+
+/** Later results of an attempt only add the ids that were not known. */
+function unknown(
+  message: Message,
+  attemptNumber: number,
+  attempt: ChannelAttempt,
+  result: Extract<SubmitResult, { kind: 'unknown' }>,
+): ChainOutcome {
+  const isFirstResult = attempt.state === 'dispatching';
+  const ids = attempt.providerMessageIds.length === 0 ? idsOf(result) : null;
+  if (!isFirstResult && ids === null) return withoutEffects(message);
+  const named = { ...attempt, providerMessageIds: ids ?? [] };
+  const known = { ...named, state: 'unknown', reason: providerText(result.reason) } as const;
+  const noted = replace(message, attemptNumber, isFirstResult ? known : named);
+  return revokeLate(withoutEffects(noted), attemptNumber, result);
+}
+
+/**
+ * Until when a busy provider is tried again. A single message goes on with the next channel; on its last one it waits for as
+ * long as an attempt may take.
+ */
+function busyRetriesEnd(message: Message, attemptNumber: number): number {
+  const attempt = message.attempts[attemptNumber];
+  if (attempt === undefined || message.isFinal) return Number.NEGATIVE_INFINITY;
+  if (message.campaignId !== null) return triedSince(attempt) + BUSY_RETRIES_END_MS;
+  return isLast(message, attemptNumber)
+    ? triedSince(attempt) + message.attemptTimeoutMs - SINGLE_BUSY_RETRY_MS
+    : Number.NEGATIVE_INFINITY;
+}
+
+function busyRetryMs({ campaignId }: Message): number {
+  return campaignId === null ? SINGLE_BUSY_RETRY_MS : BUSY_RETRY_MS;
+}
+
+/** A channel took the message: the status is `sent` once, and only before the final status. */
+function markSent(message: Message, channel: Channel, now: number): ChainOutcome {
+  if (message.isFinal || message.status === 'sent') return withoutEffects(message);
+  return {
+    message: { ...message, status: raiseStatus(message.status, 'sent'), sentAt: now },
+    effects: [{ kind: 'status-changed', status: 'sent', channel, isFinal: false, reason: null }],
+  };
+}
+
+/** A submit result names what was submitted when the chain had given up on its attempt already. */
+function revokeLate(
+  outcome: ChainOutcome,
+  attemptNumber: number,
+  result: { readonly providerMessageIds: readonly string[] },
+): ChainOutcome {
+  return isGivenUp(outcome.message, attemptNumber) && idsOf(result) !== null
+    ? withRevocation(outcome, attemptNumber)
+    : outcome;
+}
+
+/** The provider's ids as they are kept; null when it named none. */
+function idsOf({ providerMessageIds }: { readonly providerMessageIds: readonly string[] }) {
+  return providerMessageIds.length === 0 ? null : [...new Set(providerMessageIds.map(providerText))];
+}
