@@ -355,18 +355,14 @@ const RECIPIENTS: readonly StorePromise[] = [
     },
   },
   {
-    sentence: 'the recipient store saves the costs of the given recipients and nothing else',
+    sentence: 'the recipient store saves the costs of the recipients of one campaign and nothing else',
     async check(use) {
-      await withRecipients(use, aRecipient(), richRecipient);
-      await use.run((stores) =>
-        stores.recipients.saveCosts([
-          { ...richRecipient, id: aRecipient().id, estimatedCost: iqd(1.5), billingState: 'reserved' },
-        ]),
-      );
-      expect(await recipientsOf(use)).toEqual([
-        aRecipient({ estimatedCost: iqd(1.5), billingState: 'reserved' }),
-        richRecipient,
-      ]);
+      const ofAnother = aRecipient({ id: anId(106), campaignId: anId(2) });
+      await withRecipients(use, aRecipient(), richRecipient, ofAnother);
+      const costs = { estimatedCost: iqd(1.5), billingState: 'reserved' } as const;
+      await use.run((stores) => stores.recipients.saveCosts(aRecipient().campaignId, costs));
+      expect(await recipientsOf(use)).toEqual([aRecipient(costs), { ...richRecipient, ...costs }]);
+      expect(await use.read(({ recipients }) => recipients.ofCampaign(anId(2)))).toEqual([ofAnother]);
     },
   },
   {

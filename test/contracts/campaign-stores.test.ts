@@ -195,9 +195,9 @@ describe('the contract of the campaign stores', () => {
     [
       'costs leave the billing state out',
       recipients((store) => ({
-        saveCosts: (rows) => store.saveCosts(rows.map((row) => ({ ...row, billingState: 'pending' }))),
+        saveCosts: (id, costs) => store.saveCosts(id, { ...costs, billingState: 'pending' }),
       })),
-      /saves the costs of the given recipients/,
+      /saves the costs of the recipients of one campaign/,
     ],
     [
       'progress leaves an instant out',

@@ -96,7 +96,7 @@ export class ManageCampaigns {
       if (rejection !== null) throw new Rejected(rejection);
       const cost = recipientPrice(pricesAt(now), plan);
       const priced = { ...changed, estimatedCost: times(cost, recipients.length) };
-      await stores.recipients.saveCosts(recipients.map((each) => ({ ...each, estimatedCost: cost })));
+      await stores.recipients.saveCosts(current.id, { estimatedCost: cost, billingState: 'pending' });
       await stores.campaigns.save([priced]);
       await schedule(stores, priced, now);
       return priced;

@@ -95,7 +95,7 @@ export class StartCampaigns {
       if (started.kind !== 'started') throw new Rejected(started);
       await Promise.all([
         start.stores.campaigns.save([started.campaign]),
-        start.stores.recipients.saveCosts(started.recipients),
+        start.stores.recipients.saveCosts(campaign.id, started.costs),
       ]);
       return started;
     });
@@ -179,7 +179,7 @@ export class StartCampaigns {
         }
         await Promise.all([
           stores.campaigns.save([started.campaign]),
-          stores.recipients.saveCosts(started.recipients),
+          stores.recipients.saveCosts(campaignId, started.costs),
         ]);
         return { reason: null, notices: await this.#write(start, started) };
       },

@@ -1,6 +1,11 @@
 import type { Campaign, CampaignStatus } from '../../domain/campaigns/campaign.ts';
 import type { CampaignSums } from '../../domain/campaigns/campaign-sums.ts';
-import type { Recipient, RecipientProgress, RecipientStatus } from '../../domain/campaigns/recipient.ts';
+import type {
+  Recipient,
+  RecipientCosts,
+  RecipientProgress,
+  RecipientStatus,
+} from '../../domain/campaigns/recipient.ts';
 import type { TakenSlots } from '../../domain/campaigns/sending-rate.ts';
 import type { Page } from '../../domain/shared/page.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
@@ -57,8 +62,8 @@ export interface RecipientStore {
   ofCampaign(campaignId: string): Promise<readonly Recipient[]>;
   /** The numbers of a campaign's recipients. */
   numbersOf(campaignId: string): Promise<readonly PhoneNumber[]>;
-  /** Writes what was estimated for recipients, and the state of their billing. */
-  saveCosts(recipients: readonly Recipient[]): Promise<void>;
+  /** Writes what is estimated for each recipient of a campaign that has not started, and the state of their billing. */
+  saveCosts(campaignId: string, costs: RecipientCosts): Promise<void>;
   /** Writes what their messages have changed about recipients. */
   saveProgress(saved: readonly SavedProgress[]): Promise<void>;
   /** Removes all recipients of the campaigns. */

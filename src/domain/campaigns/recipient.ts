@@ -38,6 +38,9 @@ export interface Recipient extends RecipientProgress {
   readonly estimatedCost: Money;
 }
 
+/** What all recipients of a campaign have alike until their messages are sent. */
+export type RecipientCosts = Pick<Recipient, 'estimatedCost' | 'billingState'>;
+
 /** A recipient as the caller wrote it. */
 export type NewRecipient = Pick<Recipient, 'phoneNumber' | 'phoneNumberAsSent' | 'templateParameters'>;
 

@@ -24,7 +24,7 @@ import {
   decideSender,
   senderRejections,
 } from './campaign-sender.ts';
-import { type Recipient, smsIdOf } from './recipient.ts';
+import { type Recipient, type RecipientCosts, smsIdOf } from './recipient.ts';
 
 /** Everything the start of a campaign reads. */
 export interface StartState {
@@ -55,6 +55,8 @@ export interface CampaignStarted {
   /** The account after the holds. */
   readonly account: Account;
   readonly campaign: Campaign;
+  /** Of each recipient. */
+  readonly costs: RecipientCosts;
   readonly recipients: readonly Recipient[];
   readonly messages: readonly Message[];
   readonly sender: CampaignSender;
@@ -74,6 +76,7 @@ export function startCampaign(state: StartState, now: number): CampaignStarted |
   const sender = decideSender(businesses, campaign);
   if (sender.kind !== 'sender') return sender;
   const cost = recipientPrice(prices, sender);
+  const costs = { estimatedCost: cost, billingState: 'reserved' } as const;
   const reserved = times(cost, recipients.length);
   return {
     kind: 'started',
@@ -88,11 +91,8 @@ export function startCampaign(state: StartState, now: number): CampaignStarted |
       reserved,
       updatedAt: now,
     },
-    recipients: recipients.map((recipient) => ({
-      ...recipient,
-      estimatedCost: cost,
-      billingState: 'reserved',
-    })),
+    costs,
+    recipients: recipients.map((recipient) => ({ ...recipient, ...costs })),
     messages: recipients.map((recipient) => messageOf(recipient, project, sender, cost, now)),
   };
 }

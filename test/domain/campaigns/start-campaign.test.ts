@@ -69,6 +69,7 @@ describe('a start', () => {
         reserved: iqd(120),
         updatedAt: LATER,
       },
+      costs: { estimatedCost: iqd(60), billingState: 'reserved' },
       recipients: RECIPIENTS.map((each) => ({ ...each, estimatedCost: iqd(60), billingState: 'reserved' })),
       messages: RECIPIENTS.map((each) =>
         aMessage({

@@ -3,6 +3,7 @@ import type { RecipientStore, SavedProgress } from '../../../application/ports/c
 import type {
   BillingState,
   Recipient,
+  RecipientCosts,
   RecipientProgress,
   RecipientStatus,
 } from '../../../domain/campaigns/recipient.ts';
@@ -43,13 +44,6 @@ const INSERT = {
 export const RECIPIENT_COLUMNS = columnNames(INSERT.columns);
 
 const OF_CAMPAIGN = `SELECT ${RECIPIENT_COLUMNS} FROM campaign_recipients WHERE campaign_id = ? ORDER BY position`;
-
-const SAVE_COSTS = {
-  table: 'campaign_recipients',
-  key: { id: 'text' },
-  columns: { estimated_cost: 'bigint', billing_state: 'text' },
-  mode: 'set',
-} as const satisfies Update<string, string>;
 
 const SAVE_PROGRESS = {
   table: 'campaign_recipients',
@@ -94,14 +88,10 @@ export class SqlRecipientStore implements RecipientStore {
     return rows.map((row) => row.phone_number as PhoneNumber);
   }
 
-  async saveCosts(recipients: readonly Recipient[]): Promise<void> {
-    await this.#session.update(
-      SAVE_COSTS,
-      recipients.map(({ id, estimatedCost, billingState }) => ({
-        id,
-        estimated_cost: estimatedCost,
-        billing_state: billingState,
-      })),
+  async saveCosts(campaignId: string, { estimatedCost, billingState }: RecipientCosts): Promise<void> {
+    await this.#session.execute(
+      'UPDATE campaign_recipients SET estimated_cost = ?, billing_state = ? WHERE campaign_id = ?',
+      [estimatedCost, billingState, campaignId],
     );
   }
 
