@@ -17,8 +17,8 @@ interface Counted {
 }
 
 /**
- * Logs what the other side may cause very often: one line a minute for each event, or for each provider and event, with how many
- * there were since the line before.
+ * Logs what others may cause very often: one line a minute for each event, with how many there were since the line before. What
+ * is about a provider or a project has one line a minute for each of them, so that nobody hides what others have.
  */
 export class MinuteLog {
   readonly #ports: MinuteLogPorts;
@@ -28,11 +28,14 @@ export class MinuteLog {
     this.#ports = ports;
   }
 
-  /** `fields` are those of this occurrence; `count` says how often it happened. A `provider` among them is counted for itself. */
+  /**
+   * `fields` are those of this occurrence; `count` says how often it happened. A `provider` or `projectId` among them is counted
+   * for itself.
+   */
   warn(event: LogEvent, fields: LogFields, count = 1): void {
     const { clock, logger } = this.#ports;
     const now = clock.now();
-    const key = `${event} ${fields.provider}`;
+    const key = `${event} ${fields.provider ?? fields.projectId}`;
     const counted = this.#events.get(key) ?? { count: 0, loggedAt: null };
     this.#events.set(key, counted);
     counted.count += count;

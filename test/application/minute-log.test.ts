@@ -41,6 +41,16 @@ it('a minute log counts each provider and each event for itself', () => {
   ]);
 });
 
+it('a minute log counts each project for itself', () => {
+  log.warn('webhook_discarded', { projectId: 'one' });
+  log.warn('webhook_discarded', { projectId: 'two' });
+  log.warn('webhook_discarded', { projectId: 'one' });
+  expect(fields()).toEqual([
+    { projectId: 'one', count: 1 },
+    { projectId: 'two', count: 1 },
+  ]);
+});
+
 it('a minute log goes on when the clock is put back', () => {
   log.warn('smpp_pdu_invalid', { provider: 'smsc' });
   now -= 60_000;

@@ -8,6 +8,7 @@ import {
 } from '../../domain/reports/report.ts';
 import type { Page } from '../../domain/shared/page.ts';
 import { Rejected } from '../errors/rejected.ts';
+import { MinuteLog } from '../minute-log.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { ReportFiles } from '../ports/report-files.ts';
@@ -29,9 +30,11 @@ export interface ListedReport {
 /** Specification 4.5 and 2.4: the reports of a project, and their files. */
 export class BrowseReports {
   readonly #ports: BrowsePorts;
+  readonly #log: MinuteLog;
 
   constructor(ports: BrowsePorts) {
     this.#ports = ports;
+    this.#log = new MinuteLog(ports);
   }
 
   /** One page of the reports that are made, the newest first; those of all statuses when none is given. */
@@ -68,11 +71,14 @@ export class BrowseReports {
   }
 
   /** The file of a report that `ofFile` returned. Throws `Rejected` when it is missing. */
-  async download({ id, fileId }: Pick<Report, 'id' | 'fileId'>): Promise<AsyncIterable<Uint8Array>> {
-    const { reportFiles, logger } = this.#ports;
-    const content = await reportFiles.read(fileId);
+  async download({
+    id,
+    projectId,
+    fileId,
+  }: Pick<Report, 'id' | 'projectId' | 'fileId'>): Promise<AsyncIterable<Uint8Array>> {
+    const content = await this.#ports.reportFiles.read(fileId);
     if (content !== null) return content;
-    logger.warn('report_file_missing', { reportId: id });
+    this.#log.warn('report_file_missing', { projectId, reportId: id });
     throw new Rejected({ kind: 'report-not-found' });
   }
 }

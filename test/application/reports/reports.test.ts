@@ -18,7 +18,7 @@ import { type ReportCommand, RequestReports } from '../../../src/application/rep
 import { ports } from '../../../src/bootstrap/tokens.ts';
 import { newReport, type Report, UNMADE_REPORTS_MAX } from '../../../src/domain/reports/report.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
-import { aMessage, anId, aProject, NOW } from '../../support/builders.ts';
+import { aMessage, anId, aProject, MINUTE_MS, NOW, PROJECT_ID } from '../../support/builders.ts';
 
 const FILE_ID = 'f'.repeat(40);
 const DAY_MS = 86_400_000;
@@ -421,8 +421,20 @@ describe('the file of a report', () => {
     await files.remove(FILE_ID);
     await expect(linesOf()).rejects.toMatchObject({ rejection: { kind: 'report-not-found' } });
     expect(world.logger.entries).toMatchObject([
-      { event: 'report_file_missing', fields: { reportId: anId(1) } },
+      { event: 'report_file_missing', fields: { projectId: PROJECT_ID, reportId: anId(1), count: 1 } },
     ]);
+  });
+
+  it('the log names a missing file once a minute, however often it is asked for', async () => {
+    await open();
+    await requested();
+    await world.runDueJobs();
+    await files.remove(FILE_ID);
+    for (let times = 0; times < 3; times += 1) await expect(linesOf()).rejects.toThrow();
+    expect(world.logger.count('report_file_missing')).toBe(1);
+    world.clock.at += MINUTE_MS;
+    await expect(linesOf()).rejects.toThrow();
+    expect(world.logger.entries.at(-1)?.fields).toMatchObject({ count: 3 });
   });
 
   it('the file of an expired report is removed once, and the report stays', async () => {
