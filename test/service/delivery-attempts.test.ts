@@ -193,17 +193,23 @@ withReceiver(named('the log'), () => {
       {
         level: 'warn',
         event: 'webhook_attempt_failed',
-        fields: { projectId, host, lastError: 'HTTP 410' },
+        fields: { projectId, host, lastError: 'HTTP 410', count: 1 },
       },
       {
         level: 'warn',
         event: 'webhook_discarded',
-        fields: { eventId: id, projectId, host, attempts: 1, lastError: 'HTTP 410' },
+        fields: { eventId: id, projectId, host, attempts: 1, lastError: 'HTTP 410', count: 1 },
       },
       {
         level: 'warn',
         event: 'webhook_circuit_opened',
-        fields: { projectId, host, lastError: 'HTTP 500', until: '2030-01-01T00:01:00.000Z' },
+        fields: {
+          projectId,
+          host,
+          lastError: 'HTTP 500',
+          until: '2030-01-01T00:01:00.000Z',
+          count: 1,
+        },
       },
     ]);
   });

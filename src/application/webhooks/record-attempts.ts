@@ -25,6 +25,7 @@ import { Batcher } from '../concurrency/batcher.ts';
 import { groupBy } from '../group-by.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import { destinationKey, type WebhookWork } from '../jobs/webhook-jobs.ts';
+import { MinuteLog } from '../minute-log.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -59,10 +60,12 @@ interface Notice {
  */
 export class RecordAttempts {
   readonly #ports: RecordPorts;
+  readonly #log: MinuteLog;
   readonly #batcher: Batcher<FinishedDelivery, boolean>;
 
   constructor(ports: RecordPorts) {
     this.#ports = ports;
+    this.#log = new MinuteLog(ports);
     this.#batcher = new Batcher((finished) => this.#recordAll(finished), {
       clock: ports.clock,
       batchWindow: ports.recordBatchWindow,
@@ -75,10 +78,13 @@ export class RecordAttempts {
   }
 
   async #recordAll(finished: readonly FinishedDelivery[]): Promise<readonly boolean[]> {
-    const { unitOfWork, logger } = this.#ports;
     // Undone by a dying machine, a result means that the event is attempted again, as specification 6.1 allows.
-    const { notices, opened } = await unitOfWork.run((stores) => this.#record(stores, finished), 'eventual');
-    for (const { event, fields } of notices) logger.warn(event, fields);
+    const { notices, opened } = await this.#ports.unitOfWork.run(
+      (stores) => this.#record(stores, finished),
+      'eventual',
+    );
+    // Each message may have a path of its own, and so a line of its own.
+    for (const { event, fields } of notices) this.#log.warn(event, fields);
     return finished.map(({ job }) => opened.has(job));
   }
 

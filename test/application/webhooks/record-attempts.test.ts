@@ -124,6 +124,7 @@ describe('RecordAttempts', () => {
           host: 'customer.example',
           attempts: 1,
           lastError: 'HTTP 410',
+          count: 1,
         },
       },
     ]);
@@ -138,7 +139,7 @@ describe('RecordAttempts', () => {
     expect(logged('webhook_attempt_failed')).toEqual([
       {
         level: 'warn',
-        fields: { projectId: PROJECT_ID, host: 'customer.example', lastError: 'HTTP 500' },
+        fields: { projectId: PROJECT_ID, host: 'customer.example', lastError: 'HTTP 500', count: 1 },
       },
     ]);
   });
@@ -155,9 +156,37 @@ describe('RecordAttempts', () => {
           host: 'customer.example',
           lastError: 'HTTP 500',
           until: new Date(NOW - 1 + MINUTE_MS).toISOString(),
+          count: 1,
         },
       },
     ]);
+  });
+
+  it('RecordAttempts has one line a minute for a project, however many of its events are discarded', async () => {
+    const events = Array.from({ length: 30 }, (_, number) => anEvent(number));
+    await store(...events);
+    for (const event of events.slice(0, 29)) await record(GONE, event);
+    expect(world.logger.count('webhook_discarded')).toBe(1);
+    world.clock.at += MINUTE_MS;
+    await record(GONE, events[29] as WebhookEvent);
+    expect(logged('webhook_discarded').at(-1)?.fields).toMatchObject({ eventId: idOf(29), count: 29 });
+  });
+
+  it('RecordAttempts has one line a minute for a project whose destinations all begin to fail', async () => {
+    const events = Array.from({ length: 20 }, (_, number) => {
+      const endpoint = `customer.example/${number}`;
+      return anEvent(number, { endpoint, url: `https://${endpoint}` });
+    });
+    await store(...events);
+    const destinations = events.map(({ endpoint }) => ({ ...DESTINATION, endpoint }));
+    await world.unitOfWork.run(({ jobs }) => jobs.add(destinations.map((to) => deliverWebhooksJob(to, NOW))));
+    const leased = (await world.lease()) as readonly LeasedJob<WebhookWork>[];
+    for (const event of events) {
+      const own = leased.find(({ work }) => work.endpoint === event.endpoint);
+      job = own as LeasedJob<WebhookWork>;
+      await record(BROKEN, event);
+    }
+    expect(world.logger.count('webhook_attempt_failed')).toBe(1);
   });
 
   it('RecordAttempts opens no circuit for a failure that is not that of the receiver', async () => {
