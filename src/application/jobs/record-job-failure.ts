@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { LeasedJob } from './job.ts';
+import { loggedJobId } from './webhook-jobs.ts';
 
 /** A job that failed this often, each time by itself, is dead-lettered. Leases that merely ran out do not count. */
 export const JOB_FAILURES_MAX = 5;
@@ -40,7 +41,7 @@ export class RecordJobFailure {
   log(jobs: readonly LeasedJob[], error: unknown): void {
     for (const job of jobs) {
       this.#ports.logger.error('job_failed', error, {
-        jobId: job.id,
+        jobId: loggedJobId(job.id),
         kind: job.work.kind,
         fencingToken: job.fencingToken,
       });
@@ -53,6 +54,8 @@ export class RecordJobFailure {
     const reason = messageOf(error);
     const failure = { reason, at, retryAt: at + FAILED_JOB_RETRY_MS, failuresMax: JOB_FAILURES_MAX };
     const deadLettered = await unitOfWork.run((stores) => stores.jobs.fail([job], failure));
-    for (const { id, work } of deadLettered) logger.warn('job_dead_lettered', { jobId: id, kind: work.kind });
+    for (const { id, work } of deadLettered) {
+      logger.warn('job_dead_lettered', { jobId: loggedJobId(id), kind: work.kind });
+    }
   }
 }

@@ -1,6 +1,8 @@
 import type { Job } from './job.ts';
 import type { FieldsOf } from './work-codec.ts';
 
+const DELIVERIES = 'webhooks';
+
 /** The endpoint of one project that its events go to. */
 export interface WebhookDestination {
   readonly projectId: string;
@@ -30,5 +32,11 @@ export function deliverWebhooksJob(
 
 /** The id of `deliverWebhooksJob`. */
 export function deliverWebhooksJobId(destination: WebhookDestination): string {
-  return `webhooks/${destinationKey(destination)}`;
+  return `${DELIVERIES}/${destinationKey(destination)}`;
+}
+
+/** What the log has of the id of any job: project and host of a destination, whose path may be a secret of its owner. */
+export function loggedJobId(id: string): string {
+  const [first, projectId, host] = id.split('/');
+  return first === DELIVERIES ? [first, projectId, host].join('/') : id;
 }

@@ -21,6 +21,7 @@ describe('RunJobs when jobs fail', () => {
   let recorded: string[];
   let run: (call: number) => void;
   let record: () => void;
+  let deadLettered: readonly LeasedJob[];
 
   beforeEach(() => {
     clock.at = NOW;
@@ -29,6 +30,7 @@ describe('RunJobs when jobs fail', () => {
     recorded = [];
     run = () => {};
     record = () => {};
+    deadLettered = [];
   });
 
   function runJobs(): RunJobs {
@@ -43,7 +45,7 @@ describe('RunJobs when jobs fail', () => {
           jobs: {
             fail: async (jobs: readonly LeasedJob[]) => {
               recorded.push(...jobs.map(({ id }) => id));
-              return [];
+              return deadLettered;
             },
           },
         });
@@ -72,7 +74,7 @@ describe('RunJobs when jobs fail', () => {
     expect(calls).toEqual([[one, two], [delivery.id]]);
   });
 
-  it('RunJobs names each job that failed, its kind and its fencing token', async () => {
+  it('RunJobs names each job that failed, its kind and its fencing token, without the path of a webhook', async () => {
     run = () => {
       throw new Error('broken');
     };
@@ -81,9 +83,18 @@ describe('RunJobs when jobs fail', () => {
       {
         level: 'error',
         event: 'job_failed',
-        fields: { jobId: delivery.id, kind: 'deliver-webhooks', fencingToken: 3 },
+        fields: { jobId: 'webhooks/p1/a.example', kind: 'deliver-webhooks', fencingToken: 3 },
       },
     ]);
+  });
+
+  it('RunJobs names a dead-lettered job without the path of a webhook', async () => {
+    deadLettered = [delivery, ...leasedJobs(1, 1)];
+    run = () => {
+      throw new Error('broken');
+    };
+    await runJobs().execute([delivery]);
+    expect(failedIds()).toEqual(['webhooks/p1/a.example', 'webhooks/p1/a.example', one]);
   });
 
   it('RunJobs repeats the jobs of a batch one by one for five seconds, and leaves the rest leased', async () => {
