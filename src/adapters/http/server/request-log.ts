@@ -1,13 +1,8 @@
 import { performance } from 'node:perf_hooks';
+import { LineBudget } from '../../../application/line-budget.ts';
 import type { Logger } from '../../../application/ports/logger.ts';
 import type { RequestObserver, ServedRequest } from '../../../application/ports/request-observer.ts';
 
-/**
- * So many lines of a level above `debug` in a second; the lines after them are counted in the next one, as `suppressed`.
- */
-export const REQUEST_LINES_PER_SECOND_MAX = 20;
-
-const SECOND_MS = 1_000;
 const FIRST_CLIENT_ERROR = 400;
 /** A fault has a line of its own: any other 500 is what a test number asked for. */
 const LAST_REJECTED = 500;
@@ -15,7 +10,7 @@ const LAST_REJECTED = 500;
 /**
  * One line for each request: `debug` below status 400, `info` from 400, `warn` above 500. A fault has its own line,
  * `request_failed`. Callers who send many wrong requests cannot fill the log, and cannot hide a 503 in it: each level has
- * `REQUEST_LINES_PER_SECOND_MAX` of its own.
+ * `LINES_PER_SECOND_MAX` of its own.
  */
 export class RequestLog implements RequestObserver {
   readonly #logger: Logger;
@@ -42,35 +37,6 @@ export class RequestLog implements RequestObserver {
     const fields = { ...fieldsOf(request), ...(suppressed > 0 ? { suppressed } : {}) };
     if (isRejected) this.#logger.info('request_served', fields);
     else this.#logger.warn('request_served', fields);
-  }
-}
-
-/** Lines of one level, counted by the second. */
-class LineBudget {
-  readonly #nowMs: () => number;
-  #secondStartedAt = Number.NEGATIVE_INFINITY;
-  #lines = 0;
-  #suppressed = 0;
-
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
-  }
-
-  /** Null when the line is one too many; else how many were suppressed since the last one. */
-  take(): number | null {
-    const now = this.#nowMs();
-    if (now - this.#secondStartedAt >= SECOND_MS) {
-      this.#secondStartedAt = now;
-      this.#lines = 0;
-    }
-    this.#lines += 1;
-    if (this.#lines > REQUEST_LINES_PER_SECOND_MAX) {
-      this.#suppressed += 1;
-      return null;
-    }
-    const suppressed = this.#suppressed;
-    this.#suppressed = 0;
-    return suppressed;
   }
 }
 

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  REQUEST_LINES_PER_SECOND_MAX,
-  RequestLog,
-} from '../../../../src/adapters/http/server/request-log.ts';
+import { RequestLog } from '../../../../src/adapters/http/server/request-log.ts';
+import { LINES_PER_SECOND_MAX } from '../../../../src/application/line-budget.ts';
 import type { ServedRequest } from '../../../../src/application/ports/request-observer.ts';
 import { RecordingLogger } from '../../../support/recording-logger.ts';
 
@@ -72,22 +70,22 @@ describe('the log of requests', () => {
 
   it('many rejected requests fill no log: the lines beyond the limit of a second are counted in the next one', () => {
     const { log, logger, advance } = aLog();
-    for (let sent = 0; sent < REQUEST_LINES_PER_SECOND_MAX + 5; sent += 1)
-      log.served(served({ status: 429 }));
-    expect(logger.entries).toHaveLength(REQUEST_LINES_PER_SECOND_MAX);
+    for (let sent = 0; sent < LINES_PER_SECOND_MAX + 5; sent += 1) log.served(served({ status: 429 }));
+    expect(logger.entries).toHaveLength(LINES_PER_SECOND_MAX);
     advance(1_000);
     log.served(served({ status: 429 }));
     log.served(served({ status: 429 }));
-    expect(logger.entries.slice(REQUEST_LINES_PER_SECOND_MAX).map(({ fields }) => fields.suppressed)).toEqual(
-      [5, undefined],
-    );
+    expect(logger.entries.slice(LINES_PER_SECOND_MAX).map(({ fields }) => fields.suppressed)).toEqual([
+      5,
+      undefined,
+    ]);
   });
 
   it.each([429, 500])(
     'many requests that are rejected with %i do not suppress the line of one that could not be served',
     (status) => {
       const { log, logger } = aLog();
-      for (let sent = 0; sent <= REQUEST_LINES_PER_SECOND_MAX; sent += 1) log.served(served({ status }));
+      for (let sent = 0; sent <= LINES_PER_SECOND_MAX; sent += 1) log.served(served({ status }));
       log.served(served({ status: 503 }));
       expect(logger.entries.at(-1)).toMatchObject({ level: 'warn', fields: { status: 503 } });
       expect(logger.entries.at(-1)?.fields).not.toHaveProperty('suppressed');
