@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { LATE_ENTRY_MS, ReadStatement } from '../../src/application/operators/read-statement.ts';
+import type { StatementPlace } from '../../src/application/ports/billing-stores.ts';
 import type { ProjectKey } from '../../src/domain/access/project-key.ts';
 import {
   correctionEntry,
@@ -19,7 +21,8 @@ const EXISTS = /unique|duplicate/i;
 
 /** What the stores promise to operators: projects, keys, statements and the audit log. */
 export function operatorStoresContract(open: () => Promise<Storage>): void {
-  const { run, read } = storageOfSuite(open);
+  const storage = storageOfSuite(open);
+  const { run, read } = storage;
 
   const projects = [A, B, C].map((id) => aProject({ id, slug: `slug-${id.slice(-1)}` }));
   const insertProjects = () =>
@@ -186,21 +189,60 @@ export function operatorStoresContract(open: () => Promise<Storage>): void {
       await run((stores) => stores.ledger.post([...entries, depositEntry(at('b', NOW, B), iqd(5))]));
       const [deposit, , settlement, correction, reset] = entries;
       const newest = [reset, settlement, correction, deposit];
-      expect(await read((stores) => stores.ledger.statement(A, null, 9))).toEqual(newest);
-      expect(await read((stores) => stores.ledger.statement(A, null, 2))).toEqual(newest.slice(0, 2));
-      const cursor = { createdAt: NOW + 2, id: settlement?.id ?? '' };
-      expect(await read((stores) => stores.ledger.statement(A, cursor, 9))).toEqual(newest.slice(2));
+      const page = async (before: StatementPlace | null, limit: number) =>
+        (await read((stores) => stores.ledger.statement(A, before, limit))).entries;
+      expect(await page(null, 9)).toEqual(newest);
+      expect(await page(null, 2)).toEqual(newest.slice(0, 2));
+      const cursor = { createdAt: NOW + 2, id: settlement?.id ?? '', balance: null };
+      expect(await page(cursor, 9)).toEqual(newest.slice(2));
     });
 
-    it('the ledger store sums the changes of the balance from an entry on', async () => {
+    it('the ledger store has the balance behind a place: what the account has without the entries from it on', async () => {
       await insertProjects();
+      await run((stores) => stores.ledger.post([...entries, depositEntry(at('b', NOW, B), iqd(5))]));
+      const balanceBehind = async (before: StatementPlace | null) =>
+        (await read((stores) => stores.ledger.statement(A, before, 1))).balance;
+      const place = { createdAt: NOW + 2, id: 'm/settlement', balance: null };
+      expect(await balanceBehind(null)).toBe(iqd(29.5));
+      expect(await balanceBehind({ ...place, createdAt: NOW + 9 })).toBe(iqd(29.5));
+      expect(await balanceBehind(place)).toBe(iqd(89.5));
+      expect(await balanceBehind({ ...place, balance: iqd(7) })).toBe(iqd(7));
+      expect(await balanceBehind({ ...place, createdAt: NOW - 1 })).toBe(0);
+    });
+
+    it('a statement does not wait for a transaction that has the account locked, and has nothing of it yet', async () => {
+      await insertProjects();
+      const late = NOW + LATE_ENTRY_MS;
+      const readStatement = new ReadStatement({
+        unitOfWork: storage.unitOfWork,
+        clock: { now: () => late },
+      });
       await run((stores) => stores.ledger.post(entries));
-      const since = (createdAt: number, id: string) =>
-        read((stores) => stores.ledger.balanceSince(A, { createdAt, id }));
-      expect(await since(NOW, 'a/deposit')).toBe(iqd(29.5));
-      expect(await since(NOW, 'a/e')).toBe(iqd(-70.5));
-      expect(await since(NOW + 2, 'm/settlement')).toBe(iqd(-60));
-      expect(await since(NOW + 9, '')).toBe(0);
+      const place = { createdAt: NOW + 2, id: 'm/settlement', balance: null };
+      const balances = async (before: StatementPlace | null) =>
+        (await readStatement.page(A, before, 9)).rows.map(({ balance }) => balance);
+      await run(async (stores) => {
+        await stores.accounts.lock([A]);
+        await stores.ledger.post([correctionEntry(at('d', NOW + 1), iqd(-1))]);
+        // A storage with one connection does one after the other.
+        if (storage.concurrency === 1) return;
+        expect(await balances(null)).toEqual([iqd(29.5), iqd(29.5), iqd(89.5), iqd(100)]);
+        expect(await balances(place)).toEqual([iqd(89.5), iqd(100)]);
+      });
+      expect(await balances(place)).toEqual([iqd(88.5), iqd(99), iqd(100)]);
+    });
+
+    it('every page of a statement agrees with the balance, while entries are posted', async () => {
+      await insertProjects();
+      const readStatement = new ReadStatement({ unitOfWork: storage.unitOfWork, clock: { now: () => NOW } });
+      const posts = Array.from({ length: 40 }, (_, index) =>
+        run((stores) => stores.ledger.post([depositEntry(at(`${index}`, NOW + (index % 7)), iqd(1))])),
+      );
+      const pages = await Promise.all(posts.map(() => readStatement.page(A, null, 99)));
+      await Promise.all(posts);
+      for (const { rows } of [...pages, await readStatement.page(A, null, 99)]) {
+        expect(rows.map(({ balance }) => balance)).toEqual(rows.map((_, index) => iqd(rows.length - index)));
+      }
     });
   });
 

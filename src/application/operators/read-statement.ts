@@ -1,7 +1,6 @@
 import type { LedgerEntry } from '../../domain/billing/ledger.ts';
 import { type Money, subtract } from '../../domain/shared/money.ts';
-import { lockedAccount } from '../billing/account-of.ts';
-import type { EntryPlace } from '../ports/billing-stores.ts';
+import type { StatementPlace } from '../ports/billing-stores.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { projectNamed } from './operator-change.ts';
@@ -11,12 +10,6 @@ import { cutPage, type ListPage } from './walk-page.ts';
 export interface StatementLine {
   readonly entry: LedgerEntry;
   readonly balance: Money;
-}
-
-/** Where a statement goes on. */
-export interface StatementPlace extends EntryPlace {
-  /** The balance before the entry of the cursor; null when the entry was too young to be sure of it. */
-  readonly balance: Money | null;
 }
 
 export interface StatementPage extends ListPage<StatementLine, StatementPlace> {
@@ -32,8 +25,8 @@ interface Ports {
 }
 
 /**
- * The ledger entries of a project with the running balance, the newest first. Holds are left out: they change no balance. Pages
- * are read behind the lock of the account, so each agrees with its balance.
+ * The ledger entries of a project with the running balance, the newest first. Holds are left out: they change no balance. A page
+ * takes no lock, and agrees with the balance of one instant. Its place has no balance while a late entry may still come before it.
  */
 export class ReadStatement {
   readonly #ports: Ports;
@@ -46,16 +39,12 @@ export class ReadStatement {
   page(project: string, before: StatementPlace | null, limit: number): Promise<StatementPage> {
     const { unitOfWork, clock } = this.#ports;
     const now = clock.now();
-    return unitOfWork.run(async (stores) => {
+    return unitOfWork.read(async (stores) => {
       const { id: projectId } = await projectNamed(stores, project);
-      const account = await lockedAccount(stores, projectId);
-      const entries = await stores.ledger.statement(projectId, before, limit + 1);
-      let balance = account.balance;
-      if (before !== null) {
-        balance = before.balance ?? subtract(balance, await stores.ledger.balanceSince(projectId, before));
-      }
+      const part = await stores.ledger.statement(projectId, before, limit + 1);
+      let { balance } = part;
       const lines: StatementLine[] = [];
-      for (const entry of entries) {
+      for (const entry of part.entries) {
         lines.push({ entry, balance });
         balance = subtract(balance, entry.balanceDelta);
       }
@@ -64,6 +53,6 @@ export class ReadStatement {
         return { createdAt, id, balance: isSettled ? subtract(after, balanceDelta) : null };
       };
       return { projectId, ...cutPage(lines, limit, placeOf) };
-    }, 'eventual');
+    });
   }
 }

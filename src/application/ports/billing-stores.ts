@@ -25,10 +25,20 @@ export interface AccountStore {
   endTrial(projectIds: readonly string[]): Promise<void>;
 }
 
-/** The place of an entry in a statement. */
-export interface EntryPlace {
+/** Where a statement goes on: behind an entry. */
+export interface StatementPlace {
   readonly createdAt: number;
   readonly id: string;
+  /** The balance before the entry; null when it is to be summed. */
+  readonly balance: Money | null;
+}
+
+/** A part of a statement. */
+export interface StatementPart {
+  /** The newest first. */
+  readonly entries: readonly LedgerEntry[];
+  /** After the first of them; zero when there are none. */
+  readonly balance: Money;
 }
 
 export interface LedgerStore {
@@ -38,14 +48,12 @@ export interface LedgerStore {
    */
   post(entries: readonly LedgerEntry[]): Promise<void>;
   /**
-   * Up to `limit` entries of the project, the newest first; those before `before` when it is given. Holds are left out: they
-   * change no balance.
+   * Up to `limit` entries of the project, the newest first, those before `before` when it is given; and the balance, as it was
+   * at the same instant. Holds are left out: they change no balance.
    */
-  statement(projectId: string, before: EntryPlace | null, limit: number): Promise<readonly LedgerEntry[]>;
+  statement(projectId: string, before: StatementPlace | null, limit: number): Promise<StatementPart>;
   /** The entries that exist, in the order of their ids. */
   byIds(ids: readonly string[]): Promise<readonly LedgerEntry[]>;
-  /** The change of the balance by the entries of the project from `from` on, that one included. */
-  balanceSince(projectId: string, from: EntryPlace): Promise<Money>;
   /** For every project, the amounts of its account and the sums of its ledger entries. */
   audit(): Promise<readonly { readonly account: AccountDelta; readonly entries: AccountDelta }[]>;
 }

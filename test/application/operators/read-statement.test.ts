@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ReadStatement, type StatementPlace } from '../../../src/application/operators/read-statement.ts';
+import { ReadStatement } from '../../../src/application/operators/read-statement.ts';
+import type { StatementPlace } from '../../../src/application/ports/billing-stores.ts';
 import {
   correctionEntry,
   depositEntry,

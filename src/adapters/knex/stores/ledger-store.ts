@@ -1,6 +1,11 @@
-import type { EntryPlace, LedgerStore } from '../../../application/ports/billing-stores.ts';
+import type { Knex } from 'knex';
+import type {
+  LedgerStore,
+  StatementPart,
+  StatementPlace,
+} from '../../../application/ports/billing-stores.ts';
 import { type AccountDelta, deltasOf, type LedgerEntry } from '../../../domain/billing/ledger.ts';
-import { type Money, money } from '../../../domain/shared/money.ts';
+import { money } from '../../../domain/shared/money.ts';
 import { columnNames, type Insert, type Row, type RowOf, type Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
@@ -31,9 +36,13 @@ const BY_IDS = `SELECT ${columnNames(INSERT.columns)} FROM ledger_entries WHERE 
 /** The index of statements is for this condition only. */
 const WITHOUT_HOLDS = "kind <> 'hold'";
 
-const BALANCE_SINCE = `
-  SELECT CAST(COALESCE(SUM(balance_delta), 0) AS bigint) AS balance FROM ledger_entries
-  WHERE project_id = ? AND ${WITHOUT_HOLDS} AND (created_at, id) >= (?, ?)`;
+const BALANCE = '(SELECT balance FROM accounts WHERE project_id = ?)';
+
+/** Without what the entries from a place on changed. */
+const BALANCE_BEFORE = `CAST(${BALANCE} - (
+  SELECT COALESCE(SUM(balance_delta), 0) FROM ledger_entries
+  WHERE project_id = ? AND ${WITHOUT_HOLDS} AND (created_at, id) >= (?, ?)
+) AS bigint)`;
 
 const AUDIT = `
   SELECT accounts.project_id, accounts.balance, accounts.held, accounts.spent,
@@ -72,11 +81,8 @@ export class SqlLedgerStore implements LedgerStore {
     ]);
   }
 
-  async statement(
-    projectId: string,
-    before: EntryPlace | null,
-    limit: number,
-  ): Promise<readonly LedgerEntry[]> {
+  /** One statement: a database shows it the account and the entries of one instant, without a lock. */
+  async statement(projectId: string, before: StatementPlace | null, limit: number): Promise<StatementPart> {
     const rows = await this.#session.select((knex) =>
       knex('ledger_entries')
         .where({ project_id: projectId })
@@ -85,13 +91,15 @@ export class SqlLedgerStore implements LedgerStore {
           if (before !== null) query.whereRaw('(created_at, id) < (?, ?)', [before.createdAt, before.id]);
         })
         .select(Object.keys(INSERT.columns))
+        .select({ balance: balanceBehind(knex, projectId, before) })
         .orderBy([
           { column: 'created_at', order: 'desc' },
           { column: 'id', order: 'desc' },
         ])
         .limit(limit),
     );
-    return rows.map(fromRow);
+    const [first] = rows;
+    return { entries: rows.map(fromRow), balance: money((first?.balance ?? 0) as number) };
   }
 
   async byIds(ids: readonly string[]): Promise<readonly LedgerEntry[]> {
@@ -99,15 +107,17 @@ export class SqlLedgerStore implements LedgerStore {
     return rows.map(fromRow);
   }
 
-  async balanceSince(projectId: string, { createdAt, id }: EntryPlace): Promise<Money> {
-    const [row] = await this.#session.query(BALANCE_SINCE, [projectId, createdAt, id]);
-    return money((row?.balance ?? 0) as number);
-  }
-
   async audit(): Promise<readonly { readonly account: AccountDelta; readonly entries: AccountDelta }[]> {
     const rows = await this.#session.query(AUDIT);
     return rows.map((row) => ({ account: delta(row, ''), entries: delta(row, 'entries_') }));
   }
+}
+
+function balanceBehind(knex: Knex, projectId: string, before: StatementPlace | null): Knex.Raw {
+  if (before === null) return knex.raw(BALANCE, [projectId]);
+  const { balance, createdAt, id } = before;
+  if (balance !== null) return knex.raw('CAST(? AS bigint)', [balance]);
+  return knex.raw(BALANCE_BEFORE, [projectId, projectId, createdAt, id]);
 }
 
 function fromRow(row: Row): LedgerEntry {

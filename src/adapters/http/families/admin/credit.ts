@@ -1,11 +1,8 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { CreditResult, ManageCredit } from '../../../../application/operators/manage-credit.ts';
-import type {
-  ReadStatement,
-  StatementLine,
-  StatementPlace,
-} from '../../../../application/operators/read-statement.ts';
+import type { ReadStatement, StatementLine } from '../../../../application/operators/read-statement.ts';
+import type { StatementPlace } from '../../../../application/ports/billing-stores.ts';
 import type { CsvEncoder } from '../../../../application/ports/csv-encoder.ts';
 import { isoOf } from '../../../../domain/shared/instant.ts';
 import { iqd, money, toIqd, ZERO } from '../../../../domain/shared/money.ts';
