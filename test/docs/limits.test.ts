@@ -48,6 +48,7 @@ import {
   UNREAD_BODY_BYTES_KEPT,
   WAITING_REQUESTS_MS_MAX,
 } from '../../src/adapters/http/limits.ts';
+import { PARSED_TREES_CHARACTERS_MAX } from '../../src/adapters/knex/parsed-trees.ts';
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
 import { READY_JOBS_MAX } from '../../src/adapters/rabbitmq/job-queue.ts';
@@ -66,6 +67,7 @@ import {
   RECEIVER_PROJECT_SHARE,
   RECEIVER_ROUND_MS,
 } from '../../src/adapters/undici/receiver-time.ts';
+import { PROVIDER_CONNECTIONS_MAX } from '../../src/adapters/undici/undici-provider-http.ts';
 import {
   UNKNOWN_KEY_QUERIES_MAX,
   UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
@@ -86,6 +88,7 @@ import {
   SUBMISSIONS_IN_FLIGHT_MAX,
 } from '../../src/application/messages/submission-capacity.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../src/application/ports/channel-provider.ts';
+import { PROVIDER_WAIT_MS } from '../../src/application/ports/provider-http.ts';
 import {
   REPORTS_WRITTEN_MAX,
   REPORTS_WRITTEN_PER_PROJECT_MAX,
@@ -301,6 +304,14 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'submissions in flight to one channel provider',
         `${number(SUBMISSIONS_IN_FLIGHT_MAX)}; more attempts start a second later or more, but for ${number(SUBMISSIONS_IN_FLIGHT_MAX * BACKLOG_SHARE)} of each project and priority`,
+      ],
+      [
+        'requests to one channel provider over HTTP',
+        `${PROVIDER_CONNECTIONS_MAX} in flight; more wait, the most urgent first and projects in rotation, and one that waited for ${PROVIDER_WAIT_MS / 1_000} s is not sent`,
+      ],
+      [
+        'whatsapp resources that are kept parsed',
+        `documents of ${number(PARSED_TREES_CHARACTERS_MAX)} characters in all; those that were not used for longest are dropped`,
       ],
       ['jobs that wait in a queue', `${number(MEMORY_QUEUE_JOBS_MAX)}; more wait in the database`],
       [
