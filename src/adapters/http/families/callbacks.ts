@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import type { CallbackOutcome, ReceiveCallbacks } from '../../../application/messages/receive-callbacks.ts';
@@ -7,7 +6,7 @@ import type { Logger } from '../../../application/ports/logger.ts';
 import { CALLBACK_BODIES_BYTES_MAX, CALLBACK_BYTES_MAX } from '../limits.ts';
 import { anyone } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
-import { HeldBytes } from '../routing/held-bytes.ts';
+import { HeldBodies } from '../routing/held-bodies.ts';
 import { type HttpError, invalid, RequestRejected, usualEnvelope } from '../routing/http-error.ts';
 import { text } from '../routing/http-reply.ts';
 import { ANY_TYPE, NOT_FOUND, unauthorized } from '../routing/known-errors.ts';
@@ -46,7 +45,7 @@ export function callbackRoutes({
 }): RouteFamily {
   const log = new MinuteLog({ clock: performance, logger });
   /** A body is held before anybody knows who sent it. The provider sends one again that was closed for others. */
-  const heldBodies = new HeldBytes<IncomingMessage>(CALLBACK_BODIES_BYTES_MAX, ({ socket }, network) => {
+  const heldBodies = new HeldBodies(CALLBACK_BODIES_BYTES_MAX, ({ socket }, network) => {
     log.warn('callback_closed', { network });
     socket.resetAndDestroy();
   });

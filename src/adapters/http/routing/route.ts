@@ -13,7 +13,7 @@ import type {
   RawBody,
   Tag,
 } from './documented.ts';
-import type { HeldBytes } from './held-bytes.ts';
+import type { HeldBodies } from './held-bodies.ts';
 import { ClientDisconnected, type ErrorEnvelope, type HttpError, invalid } from './http-error.ts';
 import type { HttpReply, JsonReply } from './http-reply.ts';
 import { issueText, placeInBody } from './issue-place.ts';
@@ -109,7 +109,7 @@ interface Declaration<
   readonly rawBody?: RawBody;
   readonly bodyBytesMax?: number;
   /** Counts the bodies that are read or worked on, where anybody may send one. */
-  readonly heldBodies?: HeldBytes<IncomingMessage>;
+  readonly heldBodies?: HeldBodies;
   /** Of all objects and lists of a JSON body together; `JSON_MEMBERS_MAX` by default. */
   readonly bodyMembersMax?: number;
   readonly ok: Ok;
@@ -269,7 +269,7 @@ export function route<
       const all = async (): Promise<HttpReply> => {
         try {
           const bytes = mediaType === undefined ? NO_BYTES : await receive(request, response, place);
-          heldBodies?.keep(request);
+          heldBodies?.complete(request);
           // Awaited: a promise that is returned as it is takes two more rounds of the microtasks.
           if (throughWorkGate !== undefined)
             return await behind(throughWorkGate, admitted, () => work(admitted, bytes));

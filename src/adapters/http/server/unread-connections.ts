@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { MinuteLog } from '../../../application/minute-log.ts';
-import { HeldBytes } from '../routing/held-bytes.ts';
 import { dropConnection } from './drop-connection.ts';
+import { HeldBytes } from './held-bytes.ts';
 
 /**
  * The connections whose clients do not read their replies or whose requests wait, and the bytes that the process holds for them.

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { HEADER_TEXT_BYTES, UNREAD_REQUEST_BYTES } from '../limits.ts';
-import type { HeldBytes } from '../routing/held-bytes.ts';
+import type { HeldBytes } from './held-bytes.ts';
 
 /** What the connections of a server share. */
 export interface UnreadParts {

@@ -88,9 +88,11 @@ async function sleepers(count: number, from: string, text: string): Promise<RawC
   return begun;
 }
 
-/** Resolves when the server has read so much of each open connection. */
-async function untilRead(bytes: number): Promise<void> {
-  while ([...accepted].some((socket) => socket.bytesRead < bytes)) await setTimeout(20);
+/** Resolves when the server has read so much of each open connection, or of those from one address. */
+async function untilRead(bytes: number, from?: string): Promise<void> {
+  const isUnread = ({ bytesRead, remoteAddress }: Socket): boolean =>
+    bytesRead < bytes && (from === undefined || remoteAddress === from);
+  while ([...accepted].some(isUnread)) await setTimeout(20);
 }
 
 /** The reply to a whole callback. */
@@ -124,6 +126,27 @@ it.each([
     ]);
   },
 );
+
+it('a genuine callback of many receipts is taken beside a stranger with hundreds of addresses that each hold little', async () => {
+  const unfinished = head(CHUNKED) + chunk(100 * KILOBYTE);
+  const stranger = async (network: number, count: number): Promise<void> => {
+    const from = (index: number): string => `127.${network}.${Math.floor(index / 250)}.${(index % 250) + 1}`;
+    await Promise.all(Array.from({ length: count }, (_, index) => sleepers(1, from(index), unfinished)));
+  };
+  await stranger(1, Math.ceil(CALLBACK_BODIES_BYTES_MAX / (100 * KILOBYTE)));
+  await untilRead(unfinished.length);
+
+  const genuine = await RawConnection.open(portOf(http.server), '127.9.0.1');
+  opened.push(genuine);
+  const half = 'x'.repeat(150 * KILOBYTE);
+  const begun = head(`Content-Length: ${2 * half.length}`) + half;
+  genuine.write(begun);
+  await untilRead(begun.length, '127.9.0.1');
+  await stranger(2, 20);
+  await untilRead(unfinished.length);
+  genuine.write(half);
+  expect(await genuine.until(/\r\n\r\n./)).toMatch(/^HTTP\/1\.1 200/);
+});
 
 it('what callers have sent who left, or whose callback was taken, counts no longer', async () => {
   const unfinished = head(CHUNKED) + chunk(MEGABYTE);

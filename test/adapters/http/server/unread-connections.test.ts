@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { beforeEach, expect, it } from 'vitest';
-import type { HeldBytes } from '../../../../src/adapters/http/routing/held-bytes.ts';
+import type { HeldBytes } from '../../../../src/adapters/http/server/held-bytes.ts';
 import { unreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
 import { MINUTE_LOG_INTERVAL_MS, MinuteLog } from '../../../../src/application/minute-log.ts';
 import { NOW } from '../../../support/builders.ts';

@@ -2,13 +2,11 @@
 interface Held {
   readonly network: string;
   bytes: number;
-  /** Whether it may not be closed any more. */
-  isKept: boolean;
 }
 
 /**
- * The bytes that the process holds for clients that may never go on: by holder, for example a connection or a request. Beyond
- * `bytesMax` a holder is closed: of the address that has most, the one that began or moved first.
+ * The bytes that the process holds for clients that may never go on: by holder, for example a connection. Beyond `bytesMax` a
+ * holder is closed: of the address that has most, the one that began or moved first.
  */
 export class HeldBytes<Holder extends object> {
   readonly #bytesMax: number;
@@ -35,17 +33,11 @@ export class HeldBytes<Holder extends object> {
    */
   hold(holder: Holder, bytes: number, network: string, moves = false): void {
     const known = this.#holders.get(holder);
-    const held = known ?? { network, bytes: 0, isKept: false };
+    const held = known ?? { network, bytes: 0 };
     this.#add(held, bytes - held.bytes);
     if (moves) this.#holders.delete(holder);
     if (moves || known === undefined) this.#holders.set(holder, held);
     while (this.#bytes > this.#bytesMax) this.#closeOne(holder);
-  }
-
-  /** The holder waits for its client no longer: it counts until it is released, and is not closed. */
-  keep(holder: Holder): void {
-    const held = this.#holders.get(holder);
-    if (held !== undefined) held.isKept = true;
   }
 
   /** Nothing is held any more. Does nothing for a holder that holds nothing. */
@@ -75,8 +67,8 @@ export class HeldBytes<Holder extends object> {
   #firstOfHeaviest(newest: Holder): Holder {
     const heaviest = this.#heaviestNetwork();
     let first: Holder | undefined;
-    for (const [holder, { network, isKept }] of this.#holders) {
-      if (holder === newest || isKept) continue;
+    for (const [holder, { network }] of this.#holders) {
+      if (holder === newest) continue;
       if (network === heaviest) return holder;
       first ??= holder;
     }

@@ -1,0 +1,86 @@
+import type { IncomingMessage } from 'node:http';
+
+/** A body in memory. */
+interface Held {
+  readonly network: string;
+  bytes: number;
+  isComplete: boolean;
+}
+
+/**
+ * The bodies of requests from anybody that are in memory. Beyond `bytesMax` in all, the unfinished ones that began first are
+ * closed: those of an address that has more than half of all, or else whoever sends them. An honest body is complete soon, and
+ * how much an address holds says nothing about a stranger who has many addresses.
+ */
+export class HeldBodies {
+  readonly #bytesMax: number;
+  readonly #close: (request: IncomingMessage, network: string) => void;
+  /** In the order of their beginnings. */
+  readonly #bodies = new Map<IncomingMessage, Held>();
+  readonly #bytesByNetwork = new Map<string, number>();
+  #bytes = 0;
+
+  /** `close` makes the process hold nothing for the request. */
+  constructor(bytesMax: number, close: (request: IncomingMessage, network: string) => void) {
+    this.#bytesMax = bytesMax;
+    this.#close = close;
+  }
+
+  /** What all hold together. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** So many bytes are held now for the request of a client in `network`, which may close another request or this one. */
+  hold(request: IncomingMessage, bytes: number, network: string): void {
+    const held = this.#bodies.get(request) ?? { network, bytes: 0, isComplete: false };
+    this.#bodies.set(request, held);
+    this.#add(held, bytes - held.bytes);
+    while (this.#bytes > this.#bytesMax) {
+      const first = this.#firstUnfinished();
+      if (first === undefined) return;
+      const closed = this.#bodies.get(first)?.network ?? network;
+      this.release(first);
+      this.#close(first, closed);
+    }
+  }
+
+  /** The body has come to its end: it counts until it is released, and is not closed. */
+  complete(request: IncomingMessage): void {
+    const held = this.#bodies.get(request);
+    if (held !== undefined) held.isComplete = true;
+  }
+
+  /** Nothing is held any more. Does nothing for a request that holds nothing. */
+  release(request: IncomingMessage): void {
+    const held = this.#bodies.get(request);
+    if (held === undefined) return;
+    this.#bodies.delete(request);
+    this.#add(held, -held.bytes);
+  }
+
+  #add(held: Held, bytes: number): void {
+    held.bytes += bytes;
+    this.#bytes += bytes;
+    const ofNetwork = (this.#bytesByNetwork.get(held.network) ?? 0) + bytes;
+    if (ofNetwork === 0) this.#bytesByNetwork.delete(held.network);
+    else this.#bytesByNetwork.set(held.network, ofNetwork);
+  }
+
+  #firstUnfinished(): IncomingMessage | undefined {
+    const most = this.#networkOfMost();
+    let first: IncomingMessage | undefined;
+    for (const [request, { network, isComplete }] of this.#bodies) {
+      if (isComplete) continue;
+      first ??= request;
+      if (most === undefined || network === most) return request;
+    }
+    return first;
+  }
+
+  /** The address that has more than half of all, when there is one. */
+  #networkOfMost(): string | undefined {
+    for (const [network, bytes] of this.#bytesByNetwork) if (2 * bytes > this.#bytes) return network;
+    return undefined;
+  }
+}
