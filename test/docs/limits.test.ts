@@ -14,6 +14,8 @@ import {
   CAMPAIGN_REQUEST_FREE_MS,
   CAMPAIGN_REQUESTS_SHARE,
   CONNECTIONS_READ_PER_ROUND,
+  DOCS_FILES_MAX,
+  DOCS_FILES_PER_ADDRESS_MAX,
   IDEMPOTENCY_KEY_CHARACTERS_MAX,
   JSON_LIST_ITEMS_MAX,
   JSON_MEMBERS_MAX,
@@ -268,6 +270,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'downloads of reports',
         `${REPORT_DOWNLOADS_PER_ADDRESS_MAX} of one address, ${REPORT_DOWNLOADS_PER_PROJECT_MAX} of the reports of one project, ${REPORT_DOWNLOADS_MAX} in all; more get 503 \`overloaded\``,
+      ],
+      [
+        'files of the page at `/docs` and `/openapi.json` on their way to clients',
+        `${DOCS_FILES_PER_ADDRESS_MAX} to one address, ${DOCS_FILES_MAX} in all; more get 503 \`overloaded\``,
       ],
       [
         'what the bodies of callbacks hold until they are checked and stored',

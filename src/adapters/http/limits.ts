@@ -67,6 +67,13 @@ export const REPORT_DOWNLOADS_MAX = 100;
 export const REPORT_DOWNLOADS_PER_ADDRESS_MAX = 10;
 export const REPORT_DOWNLOADS_PER_PROJECT_MAX = 30;
 
+/**
+ * Files of the page at `/docs`, and documents, that are on their way to their clients at a time, and those to one address: they
+ * are long, anybody may ask for them, and what a client does not read fills the memory of the system. A browser asks for three.
+ */
+export const DOCS_FILES_MAX = 100;
+export const DOCS_FILES_PER_ADDRESS_MAX = 10;
+
 /** Pages of the admin interface. */
 export const ADMIN_LIMIT_MAX = 500;
 export const ADMIN_LIMIT_DEFAULT = 50;

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { InFlight } from '../../../application/concurrency/in-flight.ts';
+import { DOCS_FILES_MAX, DOCS_FILES_PER_ADDRESS_MAX } from '../limits.ts';
 import { anyone } from '../routing/admission.ts';
 import { SERVICE_TAG } from '../routing/documented.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
@@ -19,6 +21,7 @@ export const documentSchema = z
 /** The family that serves the document and a page that shows it. `document` is asked for at the first request. */
 export function openApiRoutes(document: () => OpenApi): RouteFamily {
   let bytes: Buffer | undefined;
+  const unsentReplies = new InFlight({ perKey: DOCS_FILES_PER_ADDRESS_MAX, all: DOCS_FILES_MAX });
   const serveDocument = route({
     method: 'get',
     path: '/openapi.json',
@@ -26,6 +29,7 @@ export function openApiRoutes(document: () => OpenApi): RouteFamily {
     summary: 'Read this document',
     description: 'OpenAPI 3.1, made from the schemas that validate requests.',
     admission: anyone,
+    unsentReplies,
     ok: { description: 'The OpenAPI document', schema: documentSchema },
     async handle() {
       bytes ??= Buffer.from(JSON.stringify(document()));
@@ -59,6 +63,7 @@ export function openApiRoutes(document: () => OpenApi): RouteFamily {
       summary,
       description: 'A file of Swagger UI, as its package has it.',
       admission: anyone,
+      unsentReplies,
       ok: { description: 'The file', kind: 'text', mediaType },
       handle: async () => textReply(await docsFile(name), mediaType),
     }),

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
+import type { InFlight } from '../../../application/concurrency/in-flight.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Admission } from './admission.ts';
@@ -14,9 +15,16 @@ import type {
   Tag,
 } from './documented.ts';
 import type { HeldBodies } from './held-bodies.ts';
-import { ClientDisconnected, type ErrorEnvelope, type HttpError, invalid } from './http-error.ts';
+import {
+  ClientDisconnected,
+  type ErrorEnvelope,
+  type HttpError,
+  invalid,
+  RequestRejected,
+} from './http-error.ts';
 import type { HttpReply, JsonReply } from './http-reply.ts';
 import { issueText, placeInBody } from './issue-place.ts';
+import { OVERLOADED } from './known-errors.ts';
 import type { Place } from './place.ts';
 import {
   checkAnnouncedSize,
@@ -110,6 +118,8 @@ interface Declaration<
   readonly bodyBytesMax?: number;
   /** Counts the bodies that are read or worked on, where anybody may send one. */
   readonly heldBodies?: HeldBodies;
+  /** Counts the replies of the route by address, each until all of it has gone out; more get 503. */
+  readonly unsentReplies?: InFlight;
   /** Of all objects and lists of a JSON body together; `JSON_MEMBERS_MAX` by default. */
   readonly bodyMembersMax?: number;
   readonly ok: Ok;
@@ -205,6 +215,7 @@ export function route<
     rawBody,
     bodyBytesMax = BODY_BYTES_MAX,
     heldBodies,
+    unsentReplies,
     bodyMembersMax,
     throughGate,
     throughWorkGate,
@@ -265,6 +276,7 @@ export function route<
     rawBody: rawBody ?? null,
     async serve(request, response, params, place) {
       const caller = await admission.admit(request, place);
+      if (unsentReplies !== undefined) countUnsent(unsentReplies, response, place.network);
       const admitted = { caller, request, params, place };
       const all = async (): Promise<HttpReply> => {
         try {
@@ -310,6 +322,13 @@ function behind<Caller>(
     return await work();
   };
   return gate(caller, opened, params);
+}
+
+/** A response that is destroyed already tells nobody of its close. */
+function countUnsent(replies: InFlight, response: ServerResponse, network: string): void {
+  if (response.destroyed) return;
+  if (!replies.tryBegin(network)) throw new RequestRejected(OVERLOADED);
+  response.once('close', () => replies.end(network));
 }
 
 /** What follows takes no time worth a place: a caller whose work is done is not told that the process is full. */
