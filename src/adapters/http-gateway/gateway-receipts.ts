@@ -5,7 +5,7 @@ import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
 import type { ReceiptOptions } from './gateway-settings.ts';
 import { type Mistake, orMistake, under } from './mistake.ts';
-import { NO_MESSAGE, type Secrets, secretMask, Template } from './template.ts';
+import { NO_MESSAGE, reasonMask, type Secrets, Template } from './template.ts';
 
 type Authorizer = (request: CallbackRequest, hmac: Hmac) => boolean;
 
@@ -25,7 +25,7 @@ export function receiptReader(options: ReceiptOptions, secrets: Secrets, mistake
   if (from !== 'json' && options.items !== undefined) mistake(['items'], 'only JSON holds a list');
   const isAuthorized = authorizer(options, secrets, under(mistake, 'authorization'));
   const itemsIn = listFinder(options.items, mistake);
-  const eventIn = eventFinder(options, secretMask(secrets), mistake);
+  const eventIn = eventFinder(options, reasonMask(secrets), mistake);
 
   return (request, hmac) => {
     if (!isAuthorized(request, hmac)) return { kind: 'forged' };

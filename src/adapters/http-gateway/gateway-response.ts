@@ -9,7 +9,7 @@ import { gatewayId, pointer, readJson, scalarText } from './document.ts';
 import type { ErrorOptions, ResponseFormat, SuccessOptions } from './gateway-settings.ts';
 import { LinearPattern } from './linear-pattern.ts';
 import { type Mistake, orMistake } from './mistake.ts';
-import { type Secrets, secretMask } from './template.ts';
+import { reasonMask, type Secrets } from './template.ts';
 
 /** The members have the names of the channels file. */
 export interface ResponseOptions {
@@ -48,7 +48,7 @@ export function responseReader(
   secrets: Secrets,
   mistake: Mistake,
 ): ResponseReader {
-  const masked = secretMask(secrets);
+  const masked = reasonMask(secrets);
   const read = documentReader(format, mistake);
   const rules = errors.flatMap((each, index) => errorRule(each, mistake, ['errors', index]) ?? []);
   const isTaken = successTest(success, mistake);
@@ -67,7 +67,9 @@ export function responseReader(
     const document = read(response.body);
     const rule = rules.find((each) => each.holds(status, document));
     if (rule !== undefined) {
-      return rejectedBy(rule.class, `HTTP ${status}: ${masked(rule.detail(document) ?? 'no reason')}`);
+      // A pattern may cut a text within a credential, and nobody could tell that it is one.
+      const shown = format.format === 'json' ? document : read(masked(response.body.trim()));
+      return rejectedBy(rule.class, `HTTP ${status}: ${masked(rule.detail(shown) ?? 'no reason')}`);
     }
     if (isTaken(status, document)) {
       const { ids, isWhole } = idsIn(document, submissionId);

@@ -1,3 +1,6 @@
+import { secretMask } from '../../domain/shared/secret-mask.ts';
+import { cutText } from '../../domain/shared/storable-text.ts';
+
 /** What a template may name in braces, beside `secret:NAME`. */
 export const PLACEHOLDERS = [
   'to',
@@ -29,16 +32,13 @@ export const NO_MESSAGE: PlaceholderValues = {
 /** The credentials that templates name, by name. */
 export type Secrets = ReadonlyMap<string, string>;
 
-const MASK = '***';
+/** More than is stored of a reason, and more than a pattern sees, in UTF-16 units. */
+const REASON_CHARACTERS_READ_MAX = 2_048;
 
-/** Makes texts of a gateway fit to be stored and shown: a credential in them, also percent-encoded, becomes `***`. */
-export function secretMask(secrets: Secrets): (text: string) => string {
-  const written = [...secrets.values()]
-    .flatMap((secret) => [secret, encodeURIComponent(secret.replace(/\p{Cs}/gu, '\uFFFD'))])
-    .filter((secret) => secret !== '')
-    // The longest first: one credential may contain another.
-    .sort((a, b) => b.length - a.length);
-  return (text) => written.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+/** Makes the beginning of a text of a gateway fit to be stored and shown: the credentials in it become `***`. */
+export function reasonMask(secrets: Secrets): (text: string) => string {
+  const masked = secretMask(secrets.values());
+  return (text) => masked(cutText(text, REASON_CHARACTERS_READ_MAX));
 }
 
 type Piece =

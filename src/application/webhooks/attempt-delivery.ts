@@ -1,9 +1,9 @@
 import type { PlainSecret, SealedSecret } from '../../domain/shared/sealed-secret.ts';
+import { secretMask } from '../../domain/shared/secret-mask.ts';
 import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import { deliveryHeaders } from '../../domain/webhooks/delivery-event.ts';
 import { inboundHeaders } from '../../domain/webhooks/inbound-event.ts';
 import { secretsFor } from '../../domain/webhooks/inbound-webhook.ts';
-import { withoutSecret } from '../../domain/webhooks/response-start.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
@@ -36,7 +36,7 @@ export class AttemptDelivery {
     if (secrets === null) return { kind: 'failed', reason: 'secret-unreadable' };
     const result = await this.#ports.webhookTransport.send(this.#request(event, secrets, now));
     if (result.kind === 'failed' || result.responseStart === undefined) return result;
-    return { ...result, responseStart: secrets.reduce(withoutSecret, result.responseStart) };
+    return { ...result, responseStart: secretMask(secrets)(result.responseStart) };
   }
 
   /** The request of an attempt at `now`, which nothing sends; null when its secrets cannot be opened. */

@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { receiptReader } from '../../../src/adapters/http-gateway/gateway-receipts.ts';
 import { responseReader } from '../../../src/adapters/http-gateway/gateway-response.ts';
-import { secretMask } from '../../../src/adapters/http-gateway/template.ts';
+import { PATTERN_INPUT_CHARACTERS_MAX } from '../../../src/adapters/http-gateway/linear-pattern.ts';
+import { reasonMask } from '../../../src/adapters/http-gateway/template.ts';
 
 const SECRETS = new Map([
   ['PASSWORD', 'p@ss word'],
@@ -17,9 +18,14 @@ it.each([
   ['p@ss word', '***'],
   ['user=barid&password=p%40ss%20word&to=1', 'user=barid&password=***&to=1'],
   ['p@ss word and more, p@ss word', '***, ***'],
+  ['password=p%40ss%20word%20and%20more, p\\u0040ss word', 'password=***, ***'],
+  [
+    `Authorization: Basic ${Buffer.from('barid:p@ss word').toString('base64')}`,
+    'Authorization: Basic YmFyaWQ6***',
+  ],
   ['no such number', 'no such number'],
 ])('the mask makes of the text %j the text %j', (text, masked) => {
-  expect(secretMask(SECRETS)(text)).toBe(masked);
+  expect(reasonMask(SECRETS)(text)).toBe(masked);
 });
 
 it('the reason of a response never quotes a credential, also where it is cut', () => {
@@ -40,6 +46,45 @@ it('the reason of a response never quotes a credential, also where it is cut', (
     'The gateway rejects the message: HTTP 400: no user with ***',
   );
   expect(rejection(`${'x'.repeat(450)}p@ss word`)).toMatch(/x[*]+$/);
+});
+
+describe('a response that a pattern reads', () => {
+  const PATTERN = '(?s)^(?:OK (?<id>\\S+)|.*?ERR (?<error>\\d+) (?<text>.*))';
+  const read = (body: string, pattern = PATTERN) =>
+    responseReader(
+      {
+        reply: { format: 'text', pattern },
+        success: { id: '/id' },
+        errors: [{ path: '/error', class: 'message', reason: '/text' }],
+      },
+      SECRETS,
+      noMistake,
+    )({ kind: 'responded', status: 200, body }, 'id');
+  const reasonOf = (body: string, pattern?: string) => {
+    const result = read(body, pattern);
+    return result.kind === 'rejected' ? result.reason : result.kind;
+  };
+
+  it.each(['p@ss word', 'p%40ss%20word', 'p%40ss+word'])(
+    'no piece of a credential shows where a pattern cuts the text within it: %s',
+    (echoed) => {
+      for (let cut = 0; cut <= echoed.length; cut += 1) {
+        const before = `ERR 7 bad request ${'x'.repeat(PATTERN_INPUT_CHARACTERS_MAX)}`;
+        const body = before.slice(0, PATTERN_INPUT_CHARACTERS_MAX - cut) + echoed;
+        expect(reasonOf(`\n${body} and more`), `cut ${cut}`).toMatch(/bad request x+\**$/);
+      }
+    },
+  );
+
+  it('no piece of a credential shows where a pattern takes a part of the text', () => {
+    const pattern = '^ERR (?<error>\\d+) (?<text>.{0,20})';
+    expect(reasonOf('ERR 7 wrong: user=p@ss word', pattern)).toMatch(/HTTP 200: wrong: user=\*\*\*$/);
+  });
+
+  it('an id stays as the gateway gave it, also with a credential in it', () => {
+    expect(read('OK 1-p@ss')).toEqual({ kind: 'accepted', providerMessageIds: ['1-p@ss'] });
+    expect(reasonOf('ERR 7 p@ss word', '^ERR (?<error>\\d+) p@ss (?<text>.*)')).toMatch(/no reason$/);
+  });
 });
 
 it('the reason of a receipt never quotes a credential', async () => {

@@ -121,6 +121,13 @@ it('AttemptDelivery masks the secret in a response that echoes it', async () => 
     ({ kind: 'responded', status: 200, retryAfterMs: null, responseStart }) as const;
   const { result } = await attempt(delivery(aSealedSecret(`sealed ${SECRET}`)), echo(`secret: ${SECRET}`));
   expect(result).toEqual(echo('secret: ***'));
+  const escaped = await attempt(
+    delivery(aSealedSecret(`sealed ${SECRET}&<x>`)),
+    echo(
+      `{"json":"${SECRET}\\u0026\\u003Cx\\u003e","html":"${SECRET}&amp;&lt;x&#x3E;","cut":"${SECRET.slice(0, 8)}`,
+    ),
+  );
+  expect(escaped.result).toEqual(echo('{"json":"***","html":"***","cut":"***'));
   expect((await attempt(delivery(null), echo('thanks'))).result).toEqual(echo('thanks'));
 });
 
