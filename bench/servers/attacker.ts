@@ -20,7 +20,7 @@ const { RECEIVER_KEY = '', RECEIVER_CERT = '' } = process.env;
 const STORM_CONNECTIONS = 64;
 /** As many as the service reads in a handshake. */
 const CHAIN_CERTIFICATES = 11;
-/** Lines of two letters and a colon, as many as the service reads of a response. */
+/** Lines of two letters and a colon, as many as a response may have bytes for: the service reads those of one TLS record. */
 const HEADER_LINES = 12_800;
 const MANY_HEADERS = `HTTP/1.1 200 OK\r\n${headerLines()}Content-Length: 0\r\n\r\n`;
 /** Messages to hostile receivers, in all, each with an endpoint of its own. */

@@ -3,6 +3,7 @@ import { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
 import { HandshakeFailed, ResponseTooEarly, ResponseTooLong } from './connection-errors.ts';
+import { HeaderLines } from './header-lines.ts';
 import type { ReceiverTime, ReceiverWork } from './receiver-time.ts';
 import { TlsRecords } from './tls-records.ts';
 
@@ -10,6 +11,8 @@ import { TlsRecords } from './tls-records.ts';
 export const HANDSHAKE_BYTES_MAX = 16_384;
 /** No more than this is read of one response, whatever it consists of: what a receiver says means little to us. */
 export const RESPONSE_BYTES_MAX = 65_536;
+/** No more header lines in a row are read of one response: of a head or of trailers without an end each is held. */
+export const HEADER_LINES_MAX = 200;
 /** TLS takes no more of a response at a time: so much may be 250 messages of its own, some milliseconds. */
 const SLICE_BYTES = 1_024;
 /** A handshake that takes longer is a debt. An honest one takes a fifth of it, on a slow machine a half. */
@@ -27,6 +30,8 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
   readonly #time: Pick<ReceiverTime, 'run' | 'drop'>;
   readonly #projectId: string;
   readonly #records = new TlsRecords();
+  /** Of the current response. */
+  readonly #headerLines = new HeaderLines();
   /** Null during the handshake. */
   #secured: TLSSocket | null = null;
   /** What was written in requests when the current response began. */
@@ -92,8 +97,18 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
   /** The parser would read in a later round what TLS has made of the bytes, and not be timed: it is told now. */
   #parse(secured: TLSSocket): void {
     if (secured.readableLength === 0) return;
-    if (secured.bytesWritten > 0) secured.emit('readable');
-    else secured.destroy(new ResponseTooEarly('A response before the request'));
+    if (secured.bytesWritten === 0) {
+      secured.destroy(new ResponseTooEarly('A response before the request'));
+      return;
+    }
+    const read: Buffer = secured.read();
+    this.#headerLines.read(read);
+    secured.unshift(read);
+    secured.emit('readable');
+    // The parser comes first: lines of a body may be like headers, and the status before them is a result.
+    if (this.#headerLines.inRow > HEADER_LINES_MAX) {
+      secured.destroy(new ResponseTooLong(`More than ${HEADER_LINES_MAX} header lines in a row`));
+    }
   }
 
   spend(ms: number): number {
@@ -142,6 +157,7 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
     this.#written = written;
     this.#read = 0;
     this.#freeMs = RESPONSE_FREE_MS;
+    this.#headerLines.reset();
   }
 
   #failureAt(chunk: Buffer): Error | null {

@@ -6,7 +6,11 @@ import { Client } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ConnectorOf, guardedConnectors } from '../../../src/adapters/undici/egress-guard.ts';
 import { egressRules } from '../../../src/adapters/undici/egress-rules.ts';
-import { HANDSHAKE_FREE_MS, RESPONSE_BYTES_MAX } from '../../../src/adapters/undici/receiver-stream.ts';
+import {
+  HANDSHAKE_FREE_MS,
+  HEADER_LINES_MAX,
+  RESPONSE_BYTES_MAX,
+} from '../../../src/adapters/undici/receiver-stream.ts';
 import type { ReceiverTime, ReceiverWork } from '../../../src/adapters/undici/receiver-time.ts';
 import { costlyChain, withCertificateAuthority } from '../../support/certificates.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
@@ -101,8 +105,7 @@ describe.skipIf(!hasOpenssl)(`hostile handshakes (skipped when ${OPENSSL_MISSING
 });
 
 describe.skipIf(!hasOpenssl)(`hostile responses (skipped when ${OPENSSL_MISSING})`, () => {
-  const HEADER_LINES = 12_000;
-  const manyHeaders = `HTTP/1.1 200 OK\r\n${'ab:\r\n'.repeat(HEADER_LINES)}content-length: 0\r\n\r\n`;
+  const manyHeaders = `HTTP/1.1 200 OK\r\n${'ab:\r\n'.repeat(HEADER_LINES_MAX - 1)}content-length: 0\r\n\r\n`;
 
   it('header lines are read in the time of the project that sent the request', async () => {
     const receiver = await receive((socket) => socket.write(manyHeaders));
@@ -130,6 +133,24 @@ describe.skipIf(!hasOpenssl)(`hostile responses (skipped when ${OPENSSL_MISSING}
     });
     await client.destroy();
     expect(read).toEqual({ status: 200, isMeasured: true });
+  });
+
+  const endless = 'ab:\r\n'.repeat(HEADER_LINES_MAX + 1);
+  const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+  const PROTOCOL = { kind: 'failed', reason: 'protocol' };
+
+  it.each([
+    ['a head', `HTTP/1.1 200 OK\r\n${endless}`, PROTOCOL],
+    ['a head behind an interim response', `HTTP/1.1 102 Wait\r\n\r\nHTTP/1.1 200 OK\r\n${endless}`, PROTOCOL],
+    ['an interim response', `HTTP/1.1 103 Hints\r\n${endless}`, PROTOCOL],
+    ['a head with a line that is no header', `HTTP/1.1 200 OK\r\nab:\r\nab\r\nab:\r\n`, PROTOCOL],
+    ['trailers', `${chunked}2\r\nno\r\n0\r\n${endless}`, { ...OK_RESULT, responseStart: 'no' }],
+    ['a body like headers', `${chunked}ffff\r\n${endless}`, { ...OK_RESULT, responseStart: /^ab:/ }],
+  ])('a response without an end is over after some header lines: %s', async (_, response, expected) => {
+    const result = await resultOf((socket) => socket.write(response));
+    const { responseStart: start, ...others } = expected as { responseStart?: string | RegExp };
+    expect(result).toMatchObject(others);
+    if (start !== undefined) expect(result).toMatchObject({ responseStart: expect.stringMatching(start) });
   });
 
   it('a response that comes before a request ends the connection', async () => {

@@ -1,9 +1,11 @@
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
   HANDSHAKE_FREE_MS,
+  HEADER_LINES_MAX,
   RESPONSE_BYTES_MAX,
   RESPONSE_FREE_MS,
   ReceiverStream,
@@ -21,7 +23,7 @@ let receiver: Socket;
 let socket: Socket;
 let stream: ReceiverStream;
 /** What TLS would say: bytes of requests that it has written, and of responses that were not read yet. */
-let secured: EventEmitter & { bytesWritten: number; readableLength: number; destroy: (error: Error) => void };
+let secured: PassThrough & { bytesWritten: number };
 /** What was given to TLS at a time, in bytes. */
 let given: number[];
 /** Work that waits, while `isHeld`. */
@@ -57,13 +59,10 @@ beforeEach(async () => {
     hasEnded = true;
   });
   stream.on('error', () => undefined);
-  secured = Object.assign(new EventEmitter(), {
-    bytesWritten: 0,
-    readableLength: 0,
-    destroy: (error: Error) => {
-      failure = error;
-      stream.destroy();
-    },
+  secured = Object.assign(new PassThrough(), { bytesWritten: 0 });
+  secured.on('error', (error) => {
+    failure = error;
+    stream.destroy();
   });
 });
 afterEach(() => {
@@ -137,12 +136,9 @@ it('the parser reads within the time that is measured', async () => {
   secured.bytesWritten = 100;
   let isMeasured = false;
   const readMeasured: boolean[] = [];
-  stream.on('data', (chunk: Buffer) => {
-    secured.readableLength += chunk.length;
-  });
+  stream.on('data', (chunk: Buffer) => secured.write(chunk));
   secured.on('readable', () => {
-    readMeasured.push(isMeasured);
-    secured.readableLength = 0;
+    if (secured.read() !== null) readMeasured.push(isMeasured);
   });
   isHeld = true;
   receiver.write(record(DATA, 500));
@@ -155,7 +151,7 @@ it('the parser reads within the time that is measured', async () => {
 
 it('a response that comes before a request ends the connection', async () => {
   beginResponses();
-  secured.readableLength = 1;
+  secured.write('H');
   receiver.write(record(DATA, 100));
   await until(() => failure !== null);
   expect(failure?.name).toBe('ResponseTooEarly');
@@ -209,6 +205,33 @@ it('more bytes than a response may have end the connection, and a request begins
   receiver.write(record(DATA, 100));
   await until(() => failure !== null);
   expect(failure?.name).toBe('ResponseTooLong');
+});
+
+it('more header lines in a row than a response may have end the connection, after the parser has read them', async () => {
+  beginResponses();
+  let read = '';
+  secured.on('readable', () => {
+    read += secured.read() ?? '';
+  });
+  let plain = '';
+  stream.on('data', () => {
+    secured.write(plain);
+    plain = '';
+  });
+  const respond = async (text: string) => {
+    plain = text;
+    await give(record(DATA, 100));
+  };
+  const most = `HTTP/1.1 200 OK\r\n${'a:\r\n'.repeat(HEADER_LINES_MAX)}`;
+  secured.bytesWritten = 100;
+  await respond(`${most}\r\nb:\r\n`);
+  secured.bytesWritten = 200;
+  await respond(most);
+  expect([failure, read]).toEqual([null, `${most}\r\nb:\r\n${most}`]);
+  plain = 'b:\r\n';
+  receiver.write(record(DATA, 100));
+  await until(() => failure !== null);
+  expect([failure?.name, read.endsWith('b:\r\n')]).toEqual(['ResponseTooLong', true]);
 });
 
 it('a second handshake ends the connection, and TLS sees nothing of it', async () => {
