@@ -393,7 +393,7 @@ export interface paths {
         };
         /**
          * Whether every critical dependency is well
-         * @description Asks every dependency. The reply is 503 when a critical one is away, when the disk of the database is full, and when the process is stopping.
+         * @description Asks every dependency. The reply is 503 when a critical one is away, when the database stores nothing, and when the process is stopping.
          */
         readonly get: operations["readiness"];
         readonly put?: never;

@@ -46,15 +46,19 @@ export class Database {
 
   /**
    * Runs `work` on a connection of its own; a broken connection does not go back to the pool.
-   * Rejects with `StorageUnavailable` when there is none.
+   * Rejects with `StorageUnavailable` when there is none, or when it was lost.
    */
   async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const raw = await this.#pool.acquireConnection().catch((error: unknown) => {
-      throw this.unwritable(error) ?? new StorageUnavailable(error);
+      throw this.unavailable(error) ?? new StorageUnavailable(error);
     });
     this.#hasConnected = true;
+    const connection = this.dialect.connectionOf(raw);
     try {
-      return await work(this.dialect.connectionOf(raw));
+      return await work(connection);
+    } catch (error) {
+      if (connection.isUsable()) throw error;
+      throw this.unavailable(error) ?? new StorageUnavailable(error);
     } finally {
       await this.#pool.releaseConnection(raw);
     }
@@ -74,7 +78,7 @@ export class Database {
   /**
    * Brings the tables to this version. May be repeated, and run by several processes at once: all of it is
    * one transaction, under the migration lock. Rejects with `StorageUnavailable` when there is no database, with
-   * `StorageUnwritable` when its disk stores nothing, and with `DatabaseNewer` when a newer version has migrated it.
+   * `StorageUnwritable` when it stores nothing, and with `DatabaseNewer` when a newer version has migrated it.
    */
   async migrate(): Promise<void> {
     await this.ping();
@@ -83,7 +87,7 @@ export class Database {
     try {
       await this.#migrateOn(patient);
     } catch (error) {
-      throw this.unwritable(error) ?? error;
+      throw this.unavailable(error) ?? error;
     } finally {
       if (patient !== this.knex) await patient.destroy();
     }
@@ -128,10 +132,12 @@ export class Database {
     return this.knex.schema.hasTable('messages');
   }
 
-  /** Null unless `error` says that the disk of the database stores nothing. */
-  unwritable(error: unknown): StorageUnwritable | null {
+  /** What the failure of a statement says of the database: `StorageUnwritable` or `StorageUnavailable`. Null when it says nothing. */
+  unavailable(error: unknown): StorageUnavailable | null {
+    if (error instanceof StorageUnavailable) return error;
     const reason = this.dialect.unwritableReason(error);
-    return reason === null ? null : new StorageUnwritable(reason, error);
+    if (reason !== null) return new StorageUnwritable(reason, error);
+    return this.dialect.isOutage(error) ? new StorageUnavailable(error) : null;
   }
 
   /** Closes every connection once the units of work at hand have ended. May be called twice. */

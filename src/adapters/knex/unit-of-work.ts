@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageLocked } from '../../application/errors/storage-locked.ts';
-import { StorageUnavailable, type StorageUnwritable } from '../../application/errors/storage-unavailable.ts';
+import { StorageUnavailable, StorageUnwritable } from '../../application/errors/storage-unavailable.ts';
 import type { Stores } from '../../application/ports/stores.ts';
 import type { Durability, LockWait, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import type { Database } from './database.ts';
@@ -41,7 +41,7 @@ const TRANSACTION_ATTEMPTS_MAX = 5;
 /** A transaction that another process keeps waiting is tried again after this time. */
 const LOCK_RETRY_MS = 10;
 /**
- * A disk that stored nothing counts as full for this long: longer than the time between two heartbeats, each of which
+ * A database that stored nothing counts as unwritable for this long: longer than the time between two heartbeats, each of which
  * finds out again. A small unit of work may succeed in between, in space that larger ones do not find.
  */
 const UNWRITABLE_MS = 3_000;
@@ -76,13 +76,13 @@ export class SqlUnitOfWork implements UnitOfWork {
         await sleep(LOCK_RETRY_MS);
         continue;
       }
-      this.#throwUnwritable(outcome.cause);
+      this.#throwUnavailable(outcome.cause);
+      if (!dialect.isConflict(outcome.cause)) throw outcome.error;
       conflicts += 1;
       const isLast = conflicts >= TRANSACTION_ATTEMPTS_MAX;
-      if (dialect.isLockTimeout(outcome.cause) && (isLast || lockWait === 'brief')) {
+      if (isLast || (lockWait === 'brief' && dialect.isLockTimeout(outcome.cause))) {
         throw new StorageLocked(outcome.cause);
       }
-      if (isLast || !dialect.isConflict(outcome.cause)) throw outcome.error;
     }
   }
 
@@ -93,7 +93,9 @@ export class SqlUnitOfWork implements UnitOfWork {
         const result = await work(storesOn(session, this.#database));
         return { result, untilDurable: this.#database.dialect.untilDurable('eventual') };
       } catch (error) {
-        throw this.#database.dialect.isLockTimeout(error) ? new StorageLocked(error) : error;
+        const cause = session.failure === null ? error : session.failure.error;
+        this.#throwUnavailable(cause);
+        throw this.#database.dialect.isConflict(cause) ? new StorageLocked(cause) : error;
       } finally {
         session.end();
       }
@@ -103,8 +105,9 @@ export class SqlUnitOfWork implements UnitOfWork {
   }
 
   async ping(): Promise<void> {
-    await this.#database.ping();
-    await this.#durable(this.#database.dialect.untilDurable('eventual'));
+    const { dialect } = this.#database;
+    await this.#database.withConnection((connection) => connection.query(dialect.ping, []));
+    await this.#durable(dialect.untilDurable('eventual'));
     if (this.#unwritable !== null && performance.now() < this.#unwritable.until) throw this.#unwritable.error;
   }
 
@@ -113,16 +116,18 @@ export class SqlUnitOfWork implements UnitOfWork {
     try {
       await untilDurable;
     } catch (error) {
-      this.#throwUnwritable(error);
+      this.#throwUnavailable(error);
       throw error;
     }
   }
 
-  #throwUnwritable(cause: unknown): void {
-    const unwritable = this.#database.unwritable(cause);
-    if (unwritable === null) return;
-    this.#unwritable = { error: unwritable, until: performance.now() + UNWRITABLE_MS };
-    throw unwritable;
+  #throwUnavailable(cause: unknown): void {
+    const error = this.#database.unavailable(cause);
+    if (error === null) return;
+    if (error instanceof StorageUnwritable) {
+      this.#unwritable = { error, until: performance.now() + UNWRITABLE_MS };
+    }
+    throw error;
   }
 }
 

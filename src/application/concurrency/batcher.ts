@@ -33,8 +33,8 @@ interface Waiting<Item, Result> {
 export const BATCH_ITEMS_MAX = 256;
 
 /**
- * The items of a failed batch are repeated one by one only for this long since the batch began. A failure that takes
- * longer is not the fault of one item, and each repeat would make all callers wait.
+ * The items of a failed batch are repeated one by one only for this long since the batch began: each repeat makes all callers
+ * wait. None of the others is to blame for the failure of the batch, so they are rejected with `StorageUnavailable`.
  */
 export const REPEATS_END_MS = 5_000;
 
@@ -185,7 +185,9 @@ export class Batcher<Item, Result> {
   ): Promise<void> {
     let hopeless: { readonly error: unknown } | null = null;
     for (const group of groups) {
-      if (this.#clock.now() > end) hopeless ??= { error: failure };
+      if (this.#clock.now() > end) {
+        hopeless ??= { error: groups.length > 1 ? new StorageUnavailable(failure) : failure };
+      }
       try {
         if (hopeless !== null) throw hopeless.error;
         await this.#runOnce(group.map(asRepeated), () => {});

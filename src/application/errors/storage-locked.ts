@@ -1,8 +1,8 @@
 import { messageOf } from './error-text.ts';
 
 /**
- * A unit of work waited for the lock of a row for as long as it may, and stored nothing. Others that do not need the row
- * succeed meanwhile.
+ * A unit of work waited for the lock of a row for as long as it may, or met other transactions each time it was repeated, and
+ * stored nothing. Others that do not need the row succeed meanwhile.
  */
 export class StorageLocked extends Error {
   constructor(cause: unknown) {

@@ -1,8 +1,9 @@
 import { messageOf } from './error-text.ts';
 
 /**
- * The database could not be reached, or was lost during a unit of work: no statement is to blame, and any other would fail
- * alike. Whether a unit of work that had begun took effect is not known.
+ * The database could not be reached, was lost during a unit of work, or could not do what it was asked: it was too slow, or had no
+ * memory left. Nothing is wrong with what was to be stored: the same may succeed later. Whether a unit of work that had begun took
+ * effect is not known.
  */
 export class StorageUnavailable extends Error {
   constructor(cause: unknown) {
@@ -12,7 +13,7 @@ export class StorageUnavailable extends Error {
 }
 
 /**
- * The database responds and stores nothing: its disk is full, or fails. What it holds can still be read, unless a sync of SQLite
+ * The database responds and stores nothing: its disk is full, or fails, or it is read-only. What it holds can still be read, unless a sync of SQLite
  * failed.
  */
 export class StorageUnwritable extends StorageUnavailable {

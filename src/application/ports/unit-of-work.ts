@@ -18,21 +18,21 @@ export interface UnitOfWork {
   /**
    * Runs `work` in one transaction: all of it is durable when the promise resolves, none of it happened when it rejects.
    * One exception: after a failed sync of the disk it rejects with `StorageUnwritable`, and yet is committed, and may be lost
-   * with the power. Rejects with the error that `work` threw or with the database's own; with `StorageUnavailable` when the
-   * database cannot be reached or was lost; with `StorageUnwritable` when its disk stores nothing; with `StorageLocked` when a
-   * lock was not released in time. After a conflict with other transactions `work` runs again, so it must have no effect but on
+   * with the power. Rejects with the error that `work` threw or with the database's own; with `StorageUnavailable` when nothing was
+   * wrong with what was asked, and the database was away or could not do it; with `StorageUnwritable` when it stores nothing; with
+   * `StorageLocked` when a lock was not released in time, or when each repeat met a conflict. After a conflict with other transactions `work` runs again, so it must have no effect but on
    * the stores. The stores must not be used after `work` has ended. By default the durability is full and the wait for locks is
    * long.
    */
   run<T>(work: (stores: Stores) => Promise<T>, durability?: Durability, lockWait?: LockWait): Promise<T>;
   /**
    * Runs `work` without a transaction, for reads that need none. Waits until units of full durability that it may have read are
-   * durable, and rejects after a failed sync; with `StorageLocked` when a lock was not released in time.
+   * durable, and rejects after a failed sync; with `StorageUnavailable` and `StorageLocked` as `run`.
    */
   read<T>(work: (stores: Stores) => Promise<T>): Promise<T>;
   /**
-   * Resolves when the database responds. Rejects when it does not, and with `StorageUnwritable` while units of work fail
-   * because its disk stores nothing.
+   * Resolves when the database responds. Rejects when it does not, and with `StorageUnwritable` when it is read-only, and while
+   * units of work fail because it stores nothing.
    */
   ping(): Promise<void>;
 }

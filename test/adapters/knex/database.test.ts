@@ -432,15 +432,6 @@ describe('a SQLite file', () => {
   });
 });
 
-it('PostgreSQL says by a code of its own that its disk is full', async () => {
-  const url = 'postgres://127.0.0.1:1/nowhere';
-  const database = openDatabase({ kind: 'postgres', url, poolSize: 1, statementTimeoutMs: 2_000 });
-  const errorOf = (code: string) => Object.assign(new Error('could not extend file'), { code });
-  expect(database.unwritable(errorOf('53100'))).toMatchObject({ reason: 'the disk is full' });
-  expect(database.unwritable(errorOf('53200'))).toBeNull();
-  await database.close();
-});
-
 describe.skipIf(POSTGRES_URL === undefined)(
   `PostgreSQL${POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
   () => {

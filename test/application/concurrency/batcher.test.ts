@@ -321,6 +321,33 @@ describe('the batcher', () => {
     },
   );
 
+  it('a batcher rejects the items that it had no time to repeat with StorageUnavailable, and one that ran alone with its own error', async () => {
+    const clock = { at: 0, now: () => clock.at };
+    const batcher = new Batcher(
+      async (items: readonly number[]): Promise<readonly string[]> => {
+        clock.at += items.length > 1 ? REPEATS_END_MS : 1;
+        throw new Error(`of ${items.length}`);
+      },
+      { clock },
+    );
+    const outcomes = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
+    expect(outcomes.map((outcome) => outcome.status === 'rejected' && String(outcome.reason))).toEqual([
+      'Error: of 1',
+      'StorageUnavailable: of 3',
+      'StorageUnavailable: of 3',
+    ]);
+    clock.at = 0;
+    const alone = new Batcher(
+      async (): Promise<readonly string[]> => {
+        clock.at += REPEATS_END_MS + 1;
+        throw new Error('of its own');
+      },
+      { clock },
+    );
+    await expect(alone.submit(1)).rejects.toThrow(/^of its own$/);
+    await expect(alone.submit(1)).rejects.not.toBeInstanceOf(StorageUnavailable);
+  });
+
   it('a batcher repeats a batch once, as a whole, when the database was unavailable', async () => {
     const runs: unknown[] = [];
     const batcher = batcherOf(async (items: readonly number[], { repeated }) => {

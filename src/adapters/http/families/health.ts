@@ -76,7 +76,7 @@ export function healthRoutes({ health, build: { version, commit } }: HealthParts
     operationId: 'readiness',
     summary: 'Whether every critical dependency is well',
     description:
-      'Asks every dependency. The reply is 503 when a critical one is away, when the disk of the database is full, and when the process is stopping.',
+      'Asks every dependency. The reply is 503 when a critical one is away, when the database stores nothing, and when the process is stopping.',
     admission: anyone,
     ok: { description: 'They are', schema: ready },
     rejections: {

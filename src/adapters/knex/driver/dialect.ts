@@ -51,8 +51,12 @@ export interface Dialect {
    * durability do that wait for it now. Null when there is nothing to wait for. Rejects when the disk failed.
    */
   untilDurable(durability: Durability): Promise<void> | null;
-  /** Why the disk of the database stores nothing, when a statement failed with this because of that; null otherwise. */
+  /** A statement that fails on a database that is read-only, where the database can tell without a write. */
+  readonly ping: string;
+  /** Why the database stores nothing, when a statement failed with this because of that; null otherwise. */
   unwritableReason(error: unknown): string | null;
+  /** Whether a statement failed with this though nothing was wrong with it: others may fail alike, and the same may succeed later. */
+  isOutage(error: unknown): boolean;
   /** Whether a transaction that failed with this may succeed when it is repeated. */
   isConflict(error: unknown): boolean;
   /** Whether a transaction failed with this because it waited too long for the lock of a row. */

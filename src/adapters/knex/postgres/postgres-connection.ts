@@ -34,8 +34,13 @@ const WITH_LOCK_WAIT: Readonly<Record<LockWait, string>> = {
 export const TRANSACTIONS_PER_PLAN = 100;
 const DISCARD_PLANS = 'DISCARD PLANS; ';
 
-/** After errors of these classes the server has closed the connection or is about to. */
-const CONNECTION_LOST = /^(08...|57P0.|25P0[34])$/;
+/** A write in a transaction that may only read. */
+export const READ_ONLY = '25006';
+/**
+ * After these errors the connection is not used again. Most say that the server closes it. A session that is read-only may stay so
+ * when its database is not any more: a new one asks anew.
+ */
+const CONNECTION_LOST = new RegExp(`^(08...|57P0.|25P0[34]|${READ_ONLY})$`);
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** Texts are ordered by their bytes, as in the keys of the tables, whatever the order of the database is. */

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import type { Connection } from '../driver/connection.ts';
 import type { DdlVariants, Dialect } from '../driver/dialect.ts';
-import { PostgresConnection, sqlStateOf } from './postgres-connection.ts';
+import { PostgresConnection, READ_ONLY, sqlStateOf } from './postgres-connection.ts';
 
 export interface PostgresConfig {
   readonly kind: 'postgres';
@@ -11,7 +11,8 @@ export interface PostgresConfig {
   /** Where the tables are; made when it is missing. The server's default without one. */
   readonly schema?: string;
   readonly poolSize: number;
-  readonly statementTimeoutMs: number;
+  /** Null for statements that take as long as they need. */
+  readonly statementTimeoutMs: number | null;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -62,7 +63,25 @@ const VERSIONS_OF_TREES: readonly string[] = [
 /** Separates our advisory locks from anyone else's. */
 const MIGRATION_LOCK = 0x6261_7269;
 
-const DISK_FULL = '53100';
+const UNWRITABLE: Readonly<Record<string, string>> = {
+  '53100': 'the disk is full',
+  [READ_ONLY]: 'it is read-only',
+};
+
+/**
+ * A lost connection (08), a right that was taken away (42501), a lack of memory, connections or other resources (53), a statement
+ * that was stopped (57), a fault of the system (58) or of the server (XX000). Damaged rows (XX001, XX002) are not among them: they
+ * must not hold up the others of their batch.
+ */
+const OUTAGE = /^(08...|42501|53...|57...|58...|XX000)$/;
+
+/** Fails as a write would. A standby is read-only, and so is a database whose host has set it so, as some do when the disk is full. */
+const PING = `
+  DO $$ BEGIN
+    IF current_setting('transaction_read_only') = 'on' THEN
+      RAISE EXCEPTION 'the database is read-only' USING ERRCODE = '${READ_ONLY}';
+    END IF;
+  END $$`;
 
 /**
  * The settings of every connection. The planner has to use indexes: by the statistics of a table that was empty a
@@ -89,6 +108,7 @@ export class PostgresDialect implements Dialect {
     fillPages: (table, percent) => [`ALTER TABLE ${table} SET (fillfactor = ${percent})`],
   };
   readonly lockWaitMs = 0;
+  readonly ping = PING;
   readonly readerPool = null;
   readonly numberIndex = 'project';
   readonly #config: PostgresConfig;
@@ -102,9 +122,9 @@ export class PostgresDialect implements Dialect {
     const { poolSize, statementTimeoutMs } = this.#config;
     return this.#configWith(
       poolSize,
-      { query_timeout: statementTimeoutMs + SILENCE_MS },
+      statementTimeoutMs === null ? {} : { query_timeout: statementTimeoutMs + SILENCE_MS },
       {
-        statement_timeout: `${statementTimeoutMs}ms`,
+        statement_timeout: `${statementTimeoutMs ?? 0}ms`,
         lock_timeout: `${LOCK_TIMEOUT_MS}ms`,
         idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS}ms`,
       },
@@ -187,7 +207,11 @@ export class PostgresDialect implements Dialect {
   }
 
   unwritableReason(error: unknown): string | null {
-    return sqlStateOf(error) === DISK_FULL ? 'the disk is full' : null;
+    return UNWRITABLE[sqlStateOf(error) ?? ''] ?? null;
+  }
+
+  isOutage(error: unknown): boolean {
+    return OUTAGE.test(sqlStateOf(error) ?? '');
   }
 
   isLockTimeout(error: unknown): boolean {

@@ -7,7 +7,14 @@ import type { DdlVariants, Dialect } from '../driver/dialect.ts';
 import { IN_MEMORY, makeSqliteFile } from './file/sqlite-file.ts';
 import { SqliteConnection, type WalParts } from './sqlite-connection.ts';
 import { NUMBER_BLOCKS } from './sqlite-number-blocks.ts';
-import { applyPragmas, BUSY_TIMEOUT_MS, diskProblem, isBusy, OPEN_TIMEOUT_MS } from './sqlite-pragmas.ts';
+import {
+  applyPragmas,
+  BUSY_TIMEOUT_MS,
+  diskProblem,
+  isBusy,
+  isSqliteOutage,
+  OPEN_TIMEOUT_MS,
+} from './sqlite-pragmas.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { SqliteReaderPool } from './sqlite-reader-pool.ts';
 import { Checkpointer } from './wal/checkpointer.ts';
@@ -59,6 +66,8 @@ export class SqliteDialect implements Dialect {
     fillPages: () => [],
   };
   readonly numberIndex = 'blocks';
+  /** Each heartbeat writes, and finds out what this statement does not. */
+  readonly ping = 'SELECT 1';
   readonly lockWaitMs: number;
   readonly readerPool: SqliteReaderPool | null;
   readonly #filename: string;
@@ -150,6 +159,10 @@ export class SqliteDialect implements Dialect {
 
   unwritableReason(error: unknown): string | null {
     return diskProblem(error);
+  }
+
+  isOutage(error: unknown): boolean {
+    return isSqliteOutage(error);
   }
 
   untilDurable(durability: Durability): Promise<void> | null {

@@ -15,6 +15,8 @@ const TEMP_STORE_FILE = 1;
 const WAL_DELAY_MS = 10;
 const WAL_ATTEMPTS_MAX = 500;
 
+const OUTAGE = /^SQLITE_(BUSY|CANTOPEN|NOMEM|PROTOCOL)/;
+
 type Pragmas = Readonly<Record<string, string | number>>;
 
 const ALWAYS: Pragmas = {
@@ -67,6 +69,14 @@ export function diskProblem(error: unknown): string | null {
   if (error.code === 'SQLITE_FULL') return 'the disk is full';
   if (!error.code.startsWith('SQLITE_IOERR') && !error.code.startsWith('SQLITE_READONLY')) return null;
   return `the disk is full, broken or read-only (${error.code})`;
+}
+
+/**
+ * Whether a statement failed because another connection holds a lock, or for want of memory or open files. A damaged file is not
+ * among them: SQLite finds the damage in some statements, and the others go on.
+ */
+export function isSqliteOutage(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && OUTAGE.test(error.code);
 }
 
 /** Whether a statement failed because another connection holds a lock. */
