@@ -9,7 +9,7 @@ export const EXIT_NOT_DONE = 1;
 /** A command was called with words it does not know, or without its token or key. */
 export const EXIT_USAGE = 2;
 
-/** The database or the service cannot be reached, or the database has no tables of the service. */
+/** The database or the service cannot be reached or used, or the database has no tables of the service. */
 export const EXIT_UNAVAILABLE = 69;
 
 /** The configuration cannot be used as it is. */

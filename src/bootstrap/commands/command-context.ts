@@ -65,9 +65,12 @@ export class CommandContext {
   }
 
   /** As `runOperatorCommand`. What it needs is loaded now: `--help` does not wait for it. */
-  async onDatabase(work: (roots: Roots) => Promise<number>): Promise<number> {
+  async onDatabase(
+    work: (roots: Roots) => Promise<number>,
+    options: { readonly hasStatementTimeout?: boolean } = {},
+  ): Promise<number> {
     const { runOperatorCommand } = await import('./operator-command.ts');
-    return runOperatorCommand(this.environment, this.output, work, this.#clock);
+    return runOperatorCommand(this.environment, this.output, work, { clock: this.#clock, ...options });
   }
 
   /** As `withConfig`. */

@@ -52,15 +52,28 @@ export async function closeRoots({
 /**
  * Runs an operator's command on the service's database, which the service may be using meanwhile. Reads the
  * same configuration as the service. Resolves with the exit code: what `work` resolves with, `EXIT_NOT_DONE` when it is
- * rejected, `EXIT_CONFIGURATION` or `EXIT_UNAVAILABLE`; these say why on a line.
+ * rejected, `EXIT_CONFIGURATION` or `EXIT_UNAVAILABLE`; these say why on a line. Without a statement timeout it may read as long as
+ * it needs.
  */
 export async function runOperatorCommand(
   environment: Readonly<Record<string, string | undefined>>,
   output: Pick<CommandOutput, 'error'>,
   work: (roots: Roots) => Promise<number>,
-  clock: Clock = new SystemClock(),
+  {
+    clock = new SystemClock(),
+    hasStatementTimeout = true,
+  }: { readonly clock?: Clock | undefined; readonly hasStatementTimeout?: boolean } = {},
 ): Promise<number> {
-  return withConfig(environment, output, (config) => runOnDatabase(config, output, work, clock));
+  return withConfig(environment, output, (config) =>
+    runOnDatabase(hasStatementTimeout ? config : withoutStatementTimeout(config), output, work, clock),
+  );
+}
+
+function withoutStatementTimeout(config: Config): Config {
+  const { database } = config;
+  return database.kind === 'postgres'
+    ? { ...config, database: { ...database, statementTimeoutMs: null } }
+    : config;
 }
 
 /** The roots of a command on the database of `config`: nothing is started. To be closed with `closeRoots`. */
@@ -92,7 +105,7 @@ export async function withDatabase(
     output.error(
       isFull
         ? `Barid cannot change its database: ${error.reason}`
-        : `Barid cannot reach its database: ${error.message}`,
+        : `Barid cannot use its database: ${error.message}`,
     );
     return EXIT_UNAVAILABLE;
   }

@@ -47,7 +47,7 @@ Exit codes:
   0   it is done, or all is well
   1   it is not done, or something is wrong; a line says what
   2   the words are wrong, or there is no token or key
-  69  the database or the service cannot be reached
+  69  the database or the service cannot be reached or used
   78  the configuration is wrong`;
 
 /**

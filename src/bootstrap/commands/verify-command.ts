@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { differencesIn } from '../../application/billing/audit-ledger.ts';
+import { differencesIn, type LedgerAudit } from '../../application/billing/audit-ledger.ts';
+import { messageOf } from '../../application/errors/error-text.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
-import { EXIT_NOT_DONE } from '../exit-codes.ts';
+import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';
 import type { Roots } from '../roots.ts';
 import type { CommandContext } from './command-context.ts';
 import { counted } from './counted.ts';
@@ -13,11 +14,24 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .description(
       'recompute every balance and every sum, and list dead-letter jobs; may run beside the service; exit code 0 means that all is well',
     )
-    .action(context.action(() => context.onDatabase((roots) => verify(roots, context))));
+    .action(
+      context.action(() =>
+        context.onDatabase((roots) => verify(roots, context), { hasStatementTimeout: false }),
+      ),
+    );
 }
 
+/** Without an audit nobody knows whether there are differences: that has an exit code of its own. */
 async function verify({ auditLedger }: Roots, context: CommandContext): Promise<number> {
-  const audit = await auditLedger.execute();
+  try {
+    return print(await auditLedger.execute(), context);
+  } catch (error) {
+    context.output.error(`verify: the audit was not made: ${messageOf(error)}`);
+    return EXIT_UNAVAILABLE;
+  }
+}
+
+function print(audit: LedgerAudit, context: CommandContext): number {
   const { projects } = audit;
   const { count, latest } = audit.deadLetterJobs;
   const differences = differencesIn(audit);

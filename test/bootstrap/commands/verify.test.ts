@@ -14,6 +14,9 @@ import { runProgram } from '../../support/program.ts';
 /** Each test starts several programs, one after the other. */
 const PROGRAMS_MS_MAX = 60_000;
 
+const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
+const SCHEMA = `verify_test_${process.pid}`;
+
 const folder = mkdtempSync(join(tmpdir(), 'barid-verify-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -25,8 +28,9 @@ function verifyAt(databaseUrl: string) {
   return runAt('verify', databaseUrl);
 }
 
-function runAt(command: string, databaseUrl: string) {
+function runAt(command: string, databaseUrl: string, more: Readonly<Record<string, string>> = {}) {
   return runProgram([BARID_PROGRAM, command], {
+    ...more,
     PATH: process.env.PATH ?? '',
     DATABASE_URL: databaseUrl,
     SECRET_KEY: '0'.repeat(64),
@@ -113,6 +117,57 @@ it('verify prints differences in IQD and dead-letter jobs, and ends with 1 until
   });
 });
 
+it('verify prints one line and ends with 69 when the audit cannot be made', {
+  timeout: PROGRAMS_MS_MAX,
+}, async () => {
+  const filename = join(folder, 'damaged.db');
+  const database = openDatabase({ kind: 'sqlite', filename });
+  await database.migrate();
+  await database.knex.schema.dropTable('ledger_entries');
+  await database.close();
+  expect(await verify(filename)).toEqual({
+    code: EXIT_UNAVAILABLE,
+    stdout: '',
+    stderr: 'verify: the audit was not made: no such table: ledger_entries\n',
+  });
+});
+
+it.skipIf(POSTGRES_URL === undefined)(
+  `verify reads a large ledger on PostgreSQL for as long as it takes${POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
+  { timeout: PROGRAMS_MS_MAX },
+  async () => {
+    const url = new URL(POSTGRES_URL ?? '');
+    const database = openDatabase({
+      kind: 'postgres',
+      url: url.href,
+      schema: SCHEMA,
+      poolSize: 1,
+      statementTimeoutMs: 10_000,
+    });
+    try {
+      await database.migrate();
+      await new SqlUnitOfWork(database).run(async (stores) => {
+        await stores.projects.insert([aProject()]);
+        await stores.accounts.insert([aNewAccount()]);
+      });
+      // Longer than a statement may take.
+      await database.knex.raw(
+        `ALTER TABLE accounts RENAME TO all_accounts;
+         CREATE VIEW accounts AS SELECT all_accounts.* FROM pg_sleep(1) LEFT JOIN all_accounts ON true`,
+      );
+      url.searchParams.set('options', `-c search_path=${SCHEMA}`);
+      expect(await runAt('verify', url.href, { DATABASE_STATEMENT_TIMEOUT_MS: '100' })).toEqual({
+        code: 0,
+        stdout: 'verify: 1 project, 0 differences, 0 dead-letter jobs\n',
+        stderr: '',
+      });
+    } finally {
+      await database.knex.raw(`DROP SCHEMA ${SCHEMA} CASCADE`);
+      await database.close();
+    }
+  },
+);
+
 it('verify prints one line of reason when it cannot use a database', {
   timeout: PROGRAMS_MS_MAX,
 }, async () => {
@@ -127,6 +182,6 @@ it('verify prints one line of reason when it cannot use a database', {
   expect(await verify(empty)).toMatchObject({ code: EXIT_UNAVAILABLE, stdout: '' });
   const away = await verifyAt('postgres://postgres@127.0.0.1:1/test');
   expect(away).toMatchObject({ code: EXIT_UNAVAILABLE, stdout: '' });
-  expect(away.stderr).toMatch(/^Barid cannot reach its database: .*ECONNREFUSED.*\n$/);
+  expect(away.stderr).toMatch(/^Barid cannot use its database: .*ECONNREFUSED.*\n$/);
   expect(await verifyAt('mysql://localhost')).toMatchObject({ code: EXIT_CONFIGURATION, stdout: '' });
 });
