@@ -111,6 +111,7 @@ import {
   UNSTARTED_RECIPIENTS_MAX,
 } from '../../src/domain/campaigns/campaign.ts';
 import { FAST_MESSAGES_PER_SECOND, MESSAGES_PER_SECOND } from '../../src/domain/campaigns/sending-rate.ts';
+import { PLACES_PER_KEPT, SLOW_AFTER_MS } from '../../src/domain/jobs/fair-share.ts';
 import {
   CUSTOM_MESSAGE_CHARACTERS_MAX,
   SENDER_ID_CHARACTERS_MAX,
@@ -318,6 +319,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'whatsapp resources that are kept parsed',
         `documents of ${number(PARSED_TREES_CHARACTERS_MAX)} characters in all; those that were not used for longest are dropped`,
+      ],
+      [
+        'submissions of one project in flight to an SMSC or an HTTP provider',
+        `as many as it leaves free of the window, or of ${PROVIDER_CONNECTIONS_MAX} requests; more, but for 1 in ${PLACES_PER_KEPT} of all, while fewer of its own had no response for ${SLOW_AFTER_MS / 1_000} s than are free besides that tenth`,
       ],
       ['jobs that wait in a queue', `${number(MEMORY_QUEUE_JOBS_MAX)}; more wait in the database`],
       [

@@ -28,11 +28,21 @@ export interface OutgoingEvents {
   readonly finished: () => void;
 }
 
+/** What a part tells that was written. */
+interface PartEvents {
+  /** Called after its response counted, or after its session ended. Not called when the message is given up before. */
+  readonly responded: (response: SubmitResponse) => void;
+  /** Called once, before its place in the window is free. */
+  readonly ended: () => void;
+}
+
 interface Part {
   readonly fields: SubmitFields;
   state: 'unwritten' | 'in-flight' | 'responded';
   /** Of its last `submit_sm`. */
   sequence: number;
+  /** Of the same. */
+  ended: () => void;
   /** Null until the SMSC gave one. */
   id: string | null;
 }
@@ -93,16 +103,18 @@ export class OutgoingMessage {
     return !this.#isSettled && (this.#session === null || this.#nextPart() !== undefined);
   }
 
-  /** Writes the next part; only while `isReady`. `responded` is called after its response counted, or when there is none. */
-  write(session: SmppSession, responded: (response: SubmitResponse) => void): void {
+  /** Writes the next part; only while `isReady`. */
+  write(session: SmppSession, { responded, ended }: PartEvents): void {
     this.#makeParts();
     this.#session = session;
     const part = this.#nextPart();
     if (part === undefined) return;
     part.state = 'in-flight';
+    part.ended = ended;
     part.sequence = session.submit(part.fields, (pdu) => {
       const response = submitResponseOf(pdu);
       part.state = 'responded';
+      ended();
       this.#take(part, response);
       this.#finishIfOver();
       responded(response);
@@ -122,6 +134,7 @@ export class OutgoingMessage {
     for (const part of this.#parts) {
       if (part.state !== 'in-flight') continue;
       part.state = 'responded';
+      part.ended();
       this.#session?.abandon(part.sequence);
     }
     this.#finishIfOver();
@@ -130,7 +143,13 @@ export class OutgoingMessage {
   #makeParts(): void {
     if (this.#parts !== NO_PARTS) return;
     const parts = this.#options.partsOf(this.#submission);
-    this.#parts = parts.map((fields) => ({ fields, state: 'unwritten', sequence: 0, id: null }));
+    this.#parts = parts.map((fields) => ({
+      fields,
+      state: 'unwritten',
+      sequence: 0,
+      ended: () => {},
+      id: null,
+    }));
   }
 
   /** The others wait until the first part is taken: a rejection is then of the whole. */

@@ -93,6 +93,7 @@ export class SmppProvider implements ChannelProvider {
       sessions: () => this.#openSessions(),
       window: options.window * options.binds,
       perSecond: options.perSecond,
+      clock: options.clock,
       timeouts,
     });
     this.#deadlines = new SubmitDeadlines({

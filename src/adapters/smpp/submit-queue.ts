@@ -1,4 +1,5 @@
 import { FairQueue } from '../../application/jobs/fair-queue.ts';
+import type { Clock } from '../../application/ports/clock.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import type { SmppSession, Timeouts } from './smpp-session.ts';
 import { isThrottled, type SubmitResponse } from './submit-response.ts';
@@ -15,6 +16,7 @@ export interface SubmitQueueOptions {
   readonly window: number;
   /** `submit_sm` in any second, over all sessions; null for no limit. */
   readonly perSecond: number | null;
+  readonly clock: Clock;
   readonly timeouts: Timeouts;
 }
 
@@ -25,7 +27,7 @@ export interface SubmitQueueOptions {
  */
 export class SubmitQueue {
   readonly #options: SubmitQueueOptions;
-  readonly #waiting = new FairQueue<OutgoingMessage>();
+  readonly #waiting: FairQueue<OutgoingMessage>;
   /** Messages in parts whose first part is written, and that have no result. They wait while their next part may be written. */
   #begun: OutgoingMessage[] = [];
   /** The parts of those that are to be written. */
@@ -41,6 +43,7 @@ export class SubmitQueue {
 
   constructor(options: SubmitQueueOptions) {
     this.#options = options;
+    this.#waiting = new FairQueue(() => options.clock.now());
     this.#unwrittenMax = Math.min(options.window, options.perSecond ?? options.window);
   }
 
@@ -109,11 +112,12 @@ export class SubmitQueue {
 
   /** False when nothing is sent. */
   #sendNext(sessions: readonly SmppSession[]): boolean {
-    const free = freest(sessions);
-    if (free === null) return false;
-    const next = (): OutgoingMessage | null => this.#waiting.take(this.#mayTake);
+    const freest = freestOf(sessions);
+    if (freest === null) return false;
+    const free = sessions.reduce((sum, { capacity }) => sum + capacity, 0);
+    const next = (): OutgoingMessage | null => this.#waiting.take(free, this.#mayTake);
     for (let message = next(); message !== null; message = next()) {
-      const session = message.session ?? free;
+      const session = message.session ?? freest;
       // What was begun comes again with the next pump.
       if (!message.isReady || session.capacity === 0) continue;
       this.#write(message, session);
@@ -124,7 +128,7 @@ export class SubmitQueue {
 
   #write(message: OutgoingMessage, session: SmppSession): void {
     const isBegun = message.session !== null;
-    message.write(session, this.#responded);
+    message.write(session, { responded: this.#responded, ended: this.#waiting.begin(message) });
     if (isBegun) this.#unwritten -= 1;
     if (!message.isInParts) return;
     if (!isBegun) {
@@ -160,7 +164,7 @@ export class SubmitQueue {
 }
 
 /** The session with the most capacity; null when none has any. */
-function freest(sessions: readonly SmppSession[]): SmppSession | null {
+function freestOf(sessions: readonly SmppSession[]): SmppSession | null {
   let result: SmppSession | null = null;
   for (const session of sessions) {
     if (session.capacity > (result?.capacity ?? 0)) result = session;

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Agent, type Dispatcher } from 'undici';
 import { codeOrName } from '../../application/errors/error-text.ts';
@@ -38,8 +39,7 @@ export class UndiciProviderHttp implements ProviderHttp {
   readonly #deadlines: Deadlines;
   readonly #agent: Agent;
   /** Undici would send what waits in the order of its calls. */
-  readonly #waiting = new FairQueue<Call>();
-  #inFlight = 0;
+  readonly #waiting = new FairQueue<Call>(() => performance.now());
   #dispatchesSoon = false;
 
   constructor({
@@ -86,20 +86,18 @@ export class UndiciProviderHttp implements ProviderHttp {
   }
 
   #dispatch(): void {
-    while (this.#inFlight < PROVIDER_CONNECTIONS_MAX) {
-      const call = this.#waiting.take();
-      if (call === null) return;
-      this.#inFlight += 1;
-      call.dispatch(this.#agent);
+    const next = (): Call | null => this.#waiting.take(PROVIDER_CONNECTIONS_MAX - this.#waiting.inFlight);
+    for (let call = next(); call !== null; call = next()) {
+      call.dispatch(this.#agent, this.#waiting.begin(call));
     }
   }
 
   #release(call: Call): void {
-    if (call.isDispatched) {
-      this.#inFlight -= 1;
-      this.#dispatchSoon();
-    } else {
+    if (call.endOfFlight === null) {
       this.#waiting.drop(call);
+    } else {
+      call.endOfFlight();
+      this.#dispatchSoon();
     }
   }
 }
@@ -131,7 +129,7 @@ class Call implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #status = 0;
   #informational = 0;
-  #isDispatched = false;
+  #endOfFlight: (() => void) | null = null;
   #isSettled = false;
 
   constructor(
@@ -155,13 +153,14 @@ class Call implements Dispatcher.DispatchHandler {
     return this.#request.backlog ?? HOUSEKEEPING;
   }
 
-  /** Whether it waits no longer for others. */
-  get isDispatched(): boolean {
-    return this.#isDispatched;
+  /** Null while it waits for others. */
+  get endOfFlight(): (() => void) | null {
+    return this.#endOfFlight;
   }
 
-  dispatch(agent: Agent): void {
-    this.#isDispatched = true;
+  /** It is in flight until `endOfFlight` is called. */
+  dispatch(agent: Agent, endOfFlight: () => void): void {
+    this.#endOfFlight = endOfFlight;
     clearTimeout(this.#waitDeadline);
     try {
       agent.dispatch(optionsOf(this.#request), this);

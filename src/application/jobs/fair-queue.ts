@@ -1,4 +1,9 @@
-import { type Backlog, LOWER_PRIORITY_EVERY } from '../../domain/jobs/fair-share.ts';
+import {
+  type Backlog,
+  LOWER_PRIORITY_EVERY,
+  mayHaveMore,
+  SLOW_AFTER_MS,
+} from '../../domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority } from '../../domain/jobs/job-priority.ts';
 import { RotatingQueue } from '../concurrency/rotating-queue.ts';
 
@@ -12,11 +17,25 @@ interface Waiting<Item> {
 
 /**
  * Items that wait in memory, by the rules of `fair-share.ts`: the most urgent priority gets all but a tenth for each lower
- * one. Within a priority projects are served in rotation, whatever their weights. Adding, dropping and taking one item takes
- * the same time however many wait.
+ * one. Within a priority projects are served in rotation, whatever their weights. A project that has too many in flight waits.
+ * Adding, dropping and taking one item takes the same time however many wait.
  */
 export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #waiting = new Map<JobPriority, Waiting<Item>>();
+  /** When each of a project began, the oldest first, in milliseconds. */
+  readonly #inFlight = new Map<string, Set<{ readonly at: number }>>();
+  readonly #now: () => number;
+  #inFlightOfAll = 0;
+
+  /** `now` is in milliseconds; only differences count. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** How many are in flight. */
+  get inFlight(): number {
+    return this.#inFlightOfAll;
+  }
 
   add(item: Item): void {
     this.#waitingOf(item).items.add(item.backlog.projectId, item);
@@ -37,17 +56,31 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   }
 
   /**
-   * Takes the item that is served next, or null. While the next item of a project may not be taken, other projects and
-   * priorities are served; items that were added with `addFirst` always may.
+   * Takes the item that is served next, or null; `free` is how many more may be in flight. While a project has its share in
+   * flight, or its next item may not be taken, other projects and priorities are served. `mayTake` is not asked for items that
+   * were added with `addFirst`.
    */
-  take(mayTake: (item: Item) => boolean = () => true): Item | null {
+  take(free: number, mayTake: (item: Item) => boolean = () => true): Item | null {
     const blocked = new Set<Waiting<Item>>();
     for (let next = this.#nextWaiting(blocked); next !== null; next = this.#nextWaiting(blocked)) {
-      const item = this.#takeOf(next, mayTake);
+      const item = this.#takeOf(next, free, mayTake);
       if (item !== null) return item;
       blocked.add(next);
     }
     return null;
+  }
+
+  /** Counts an item as in flight until the function that it returns is called, once. */
+  begin({ backlog: { projectId } }: Item): () => void {
+    const begun = { at: this.#now() };
+    const own = this.#inFlight.get(projectId) ?? new Set();
+    this.#inFlight.set(projectId, own.add(begun));
+    this.#inFlightOfAll += 1;
+    return () => {
+      this.#inFlightOfAll -= 1;
+      own.delete(begun);
+      if (own.size === 0) this.#inFlight.delete(projectId);
+    };
   }
 
   /** Takes all of them. */
@@ -70,12 +103,34 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return waiting;
   }
 
-  #takeOf(waiting: Waiting<Item>, mayTake: (item: Item) => boolean): Item | null {
-    const item = waiting.first.take() ?? waiting.items.take((_, next) => mayTake(next)) ?? null;
+  #takeOf(waiting: Waiting<Item>, free: number, mayTake: (item: Item) => boolean): Item | null {
+    const hasShare = (projectId: string): boolean => this.#mayHaveMore(projectId, free);
+    const item =
+      waiting.first.take(hasShare) ??
+      waiting.items.take((projectId, next) => hasShare(projectId) && mayTake(next)) ??
+      null;
     if (item === null) return null;
     for (const each of this.#waiting.values()) each.passed = each === waiting ? 0 : each.passed + 1;
     this.#forgetEmpty(item.backlog.priority);
     return item;
+  }
+
+  #mayHaveMore(projectId: string, free: number): boolean {
+    const own = this.#inFlight.get(projectId) ?? new Set();
+    const inFlight = own.size;
+    const places = this.#inFlightOfAll + free;
+    return mayHaveMore({ inFlight, slow: this.#slowOf(own, free) }, { free, places });
+  }
+
+  /** `countMax` at most. */
+  #slowOf(own: ReadonlySet<{ readonly at: number }>, countMax: number): number {
+    const before = this.#now() - SLOW_AFTER_MS;
+    let slow = 0;
+    for (const { at } of own) {
+      if (at > before || slow === countMax) break;
+      slow += 1;
+    }
+    return slow;
   }
 
   #forgetEmpty(priority: JobPriority): void {

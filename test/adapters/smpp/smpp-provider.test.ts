@@ -247,13 +247,34 @@ describeWithSmsc('the SMPP provider and its limits', () => {
   it('the SMPP provider has no more submissions without a response than its window', async () => {
     const { smsc, world } = await openSmsc({ window: 2 });
     await smsc.tell({ order: 'plan', submits: [{ hold: true }, { hold: true }, { hold: true }] });
-    const submitting = submitAll(world.provider, messages(4));
+    const submissions = messages(4).map((each, index) => ({ ...each, projectId: 'AABB'.charAt(index) }));
+    const submitting = submitAll(world.provider, submissions);
     await smsc.seen('submit', 2);
     expect(await smsc.submits()).toHaveLength(2);
     await smsc.tell({ order: 'release' });
     await smsc.seen('submit', 4);
     await smsc.tell({ order: 'release' });
     expect(await submitting).toMatchObject(messages(4).map(() => ({ kind: 'accepted' })));
+  });
+
+  it('while messages of one project get no response, the SMPP provider sends those of another at once', async () => {
+    const { smsc, world } = await openSmsc({ window: 10 });
+    await smsc.tell({ order: 'plan', submits: Array(9).fill({ silent: true }) });
+    const silent = submitAll(
+      world.provider,
+      messages(20).map((each) => ({ ...each, ...OF_A })),
+    );
+    await smsc.seen('submit', 9);
+    for (const sent of [10, 11]) {
+      expect(await world.provider.submit(aSubmission(OF_B))).toMatchObject({ kind: 'accepted' });
+      expect(await smsc.submits()).toHaveLength(sent);
+    }
+    world.timers.expire(WRITE_TIMEOUT_MS);
+    world.timers.expire(RESPONSE_TIMEOUT_MS);
+    expect((await silent).map(({ kind }) => kind)).toEqual([
+      ...Array(9).fill('unknown'),
+      ...Array(11).fill('rejected'),
+    ]);
   });
 
   it('later parts of a message wait for the window as well', async () => {
@@ -267,7 +288,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
   });
 
   it('a part without a response gives its place in the window back, also when its message has its result', async () => {
-    const { smsc, world } = await openSmsc({ window: 2 });
+    const { smsc, world } = await openSmsc({ window: 3 });
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { hold: true }, { status: ESME_RINVDSTADR }] });
     expect(await world.provider.submit(aSubmission({ text: THREE_PARTS }))).toMatchObject({
       kind: 'unknown',

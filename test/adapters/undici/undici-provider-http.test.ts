@@ -17,6 +17,7 @@ import {
   PROVIDER_RESPONSE_BYTES_MAX,
   type ProviderResponse,
 } from '../../../src/application/ports/provider-http.ts';
+import { PLACES_PER_KEPT } from '../../../src/domain/jobs/fair-share.ts';
 import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
 import { heldMemory } from '../../support/held-memory.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
@@ -26,6 +27,8 @@ import { certificates, closeAll, OK, receive } from './local-receivers.ts';
 
 /** The deadline of requests that nobody responds to. */
 const SOON_MS = 300;
+/** So many requests of one project are in flight while none is slow. */
+const OF_ONE_PROJECT = PROVIDER_CONNECTIONS_MAX - Math.ceil(PROVIDER_CONNECTIONS_MAX / PLACES_PER_KEPT);
 /** So far away that no response is late on a busy machine. */
 const FAR_MS = 15_000;
 
@@ -223,12 +226,12 @@ describe('the HTTP client of a provider', () => {
       else held.push(response);
     });
     const http = client({ waitMs: SOON_MS });
-    const first = Array.from({ length: PROVIDER_CONNECTIONS_MAX }, () =>
+    const first = Array.from({ length: OF_ONE_PROJECT }, () =>
       http.send({ method: 'POST', url: peer.url('/first') }),
     );
     const last = http.send({ method: 'POST', url: peer.url('/last') });
     expect(await last).toEqual({ kind: 'limited', reason: 'More messages wait than the provider takes' });
-    await peer.arrived(PROVIDER_CONNECTIONS_MAX);
+    await peer.arrived(OF_ONE_PROJECT);
     for (const response of held) response.end();
     expect((await Promise.all(first)).every(({ kind }) => kind === 'responded')).toBe(true);
     expect(await http.send({ method: 'POST', url: peer.url('/later') })).toMatchObject({ kind: 'responded' });
@@ -237,19 +240,23 @@ describe('the HTTP client of a provider', () => {
 
   it('of the requests that wait the codes are sent first, then projects in rotation', async () => {
     const held: ServerResponse[] = [];
-    const peer = await serve((response) => held.push(response));
+    const peer = await serve((response, { url }) => {
+      if (url === '/first') held.push(response);
+      else response.end();
+    });
     const http = client();
     const send = (path: string, priority: JobPriority, projectId: string) =>
       http.send({ method: 'POST', url: peer.url(path), backlog: { priority, projectId } });
-    const sent = Array.from({ length: PROVIDER_CONNECTIONS_MAX }, () => send('/first', 'text', 'a'));
+    const sent = Array.from({ length: PROVIDER_CONNECTIONS_MAX }, (_, index) =>
+      send('/first', 'text', `project ${index}`),
+    );
     await peer.arrived(PROVIDER_CONNECTIONS_MAX);
     for (const path of ['/a1', '/a2', '/a3']) sent.push(send(path, 'text', 'a'));
     sent.push(send('/b1', 'text', 'b'));
     sent.push(send('/code', 'code', 'b'));
-    for (let count = 1; count <= 5; count += 1) {
-      held.shift()?.end();
-      await peer.arrived(PROVIDER_CONNECTIONS_MAX + count);
-    }
+    // The others follow over its connection.
+    held.shift()?.end();
+    await peer.arrived(PROVIDER_CONNECTIONS_MAX + 5);
     for (const response of held) response.end();
     await Promise.all(sent);
     expect(peer.requests.slice(PROVIDER_CONNECTIONS_MAX).map(({ url }) => url)).toEqual([
@@ -261,17 +268,31 @@ describe('the HTTP client of a provider', () => {
     ]);
   });
 
+  it('while requests of one project get no response, those of another are sent at once', async () => {
+    const peer = await serve((response, { url }) => {
+      if (url !== '/silent') response.end();
+    });
+    const http = client({ waitMs: SOON_MS });
+    const send = (path: string, projectId: string) =>
+      http.send({ method: 'POST', url: peer.url(path), backlog: { priority: 'code', projectId } });
+    const silent = Array.from({ length: 2 * PROVIDER_CONNECTIONS_MAX }, () => send('/silent', 'a'));
+    await peer.arrived(OF_ONE_PROJECT);
+    for (const path of ['/1', '/2', '/3']) expect(await send(path, 'b')).toMatchObject({ kind: 'responded' });
+    expect(await silent.at(-1)).toMatchObject({ kind: 'limited' });
+    expect(peer.requests.filter(({ url }) => url === '/silent')).toHaveLength(OF_ONE_PROJECT);
+  });
+
   it('requests that wait are not sent when the client is closed', async () => {
     const peer = await serve(() => undefined);
     const http = client();
-    const sent = Array.from({ length: PROVIDER_CONNECTIONS_MAX + 2 }, () =>
+    const sent = Array.from({ length: OF_ONE_PROJECT + 2 }, () =>
       http.send({ method: 'POST', url: peer.url() }),
     );
-    await peer.arrived(PROVIDER_CONNECTIONS_MAX);
+    await peer.arrived(OF_ONE_PROJECT);
     await http.close();
     const kinds = (await Promise.all(sent)).map(({ kind }) => kind);
     expect(kinds.slice(-2)).toEqual(['not-sent', 'not-sent']);
-    expect(peer.requests).toHaveLength(PROVIDER_CONNECTIONS_MAX);
+    expect(peer.requests).toHaveLength(OF_ONE_PROJECT);
   });
 
   it.each(['GET', 'POST'] as const)(

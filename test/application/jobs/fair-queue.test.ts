@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { FairQueue } from '../../../src/application/jobs/fair-queue.ts';
+import { SLOW_AFTER_MS } from '../../../src/domain/jobs/fair-share.ts';
 import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
 
 interface Item {
@@ -13,19 +14,19 @@ const item = (projectId: string, priority: JobPriority = 'code', name = projectI
 });
 
 const queueOf = (...items: readonly Item[]): FairQueue<Item> => {
-  const queue = new FairQueue<Item>();
+  const queue = new FairQueue<Item>(() => 0);
   for (const each of items) queue.add(each);
   return queue;
 };
 
 const taken = (queue: FairQueue<Item>, count: number): string =>
-  Array.from({ length: count }, () => queue.take()?.name ?? '-').join('');
+  Array.from({ length: count }, () => queue.take(1)?.name ?? '-').join('');
 
-const many = (count: number, projectId: string, priority: JobPriority): readonly Item[] =>
+const many = (count: number, projectId: string, priority: JobPriority = 'code'): readonly Item[] =>
   Array.from({ length: count }, () => item(projectId, priority));
 
 it('a fair queue without items gives null', () => {
-  expect(new FairQueue<Item>().take()).toBeNull();
+  expect(new FairQueue<Item>(() => 0).take(1)).toBeNull();
 });
 
 it('a fair queue gives the items of one project in the order they came', () => {
@@ -52,7 +53,7 @@ it('a fair queue gives codes before texts, and those before campaigns, but for o
 
 it('a priority that is blocked takes nothing from those below it', () => {
   const queue = queueOf(...many(40, 'g', 'campaign'), ...many(40, 't', 'text'), ...many(40, 'c', 'code'));
-  const names = Array.from({ length: 20 }, () => queue.take(({ name }) => name !== 't')?.name ?? '-');
+  const names = Array.from({ length: 20 }, () => queue.take(1, ({ name }) => name !== 't')?.name ?? '-');
   expect(names.join('')).toBe('cccccccccgcccccccccg');
 });
 
@@ -83,7 +84,7 @@ it('while the next item of a project may not be taken, a fair queue serves other
     item('C', 'campaign', 'g'),
   );
   const next = () =>
-    queue.take(({ backlog, name }) => backlog.projectId !== 'A' || name === 't')?.name ?? '-';
+    queue.take(1, ({ backlog, name }) => backlog.projectId !== 'A' || name === 't')?.name ?? '-';
   expect([next(), next(), next(), next()].join('')).toBe('Btg-');
   expect(taken(queue, 3)).toBe('AA-');
 });
@@ -99,5 +100,80 @@ it('an item that was added first is dropped like the others', () => {
 it('a fair queue that gave all of its items at once is empty', () => {
   const queue = queueOf(item('A'), item('B', 'text'), item('A', 'campaign', 'G'));
   expect(queue.takeAll().map(({ name }) => name)).toEqual(['A', 'B', 'G']);
-  expect(queue.take()).toBeNull();
+  expect(queue.take(1)).toBeNull();
+});
+
+/** A queue in front of a provider with so many places. */
+function limited(places: number, ...items: readonly Item[]) {
+  const clock = { now: 0 };
+  const queue = new FairQueue<Item>(() => clock.now);
+  for (const each of items) queue.add(each);
+  const ends: { readonly name: string; readonly end: () => void }[] = [];
+  return {
+    clock,
+    queue,
+    /** Begins everything that may begin, and returns the names. */
+    begin(): string {
+      const first = ends.length;
+      const next = () => queue.take(places - queue.inFlight);
+      for (let each = next(); each !== null; each = next()) {
+        ends.push({ name: each.name, end: queue.begin(each) });
+      }
+      return ends
+        .slice(first)
+        .map(({ name }) => name)
+        .join('');
+    },
+    /** Ends the oldest ones of a project. */
+    end(name: string, count: number): void {
+      for (let left = count; left > 0; left -= 1) {
+        const index = ends.findIndex((each) => each.name === name);
+        ends.splice(index, 1)[0]?.end();
+      }
+    },
+  };
+}
+
+it('a project that is alone gets all places but a tenth, and other projects get those at once', () => {
+  const { queue, begin } = limited(20, ...many(40, 'A'));
+  expect(begin()).toBe('A'.repeat(18));
+  for (const each of many(2, 'B')) queue.add(each);
+  expect(begin()).toBe('B');
+  queue.add(item('C'));
+  expect(begin()).toBe('C');
+});
+
+it('projects whose items end soon have all places but a tenth together', () => {
+  const { begin } = limited(20, ...many(40, 'A'), ...many(40, 'B'));
+  expect(begin()).toBe('AB'.repeat(9));
+});
+
+it('a project whose items are slow has as many in flight as it leaves free', () => {
+  const { queue, clock, begin, end } = limited(20, ...many(40, 'A'));
+  begin();
+  clock.now = SLOW_AFTER_MS;
+  end('A', 6);
+  // Twelve are slow, and eight free.
+  expect(begin()).toBe('');
+  end('A', 3);
+  expect(begin()).toBe('A');
+  for (const each of many(40, 'B')) queue.add(each);
+  expect(begin()).toBe('BBBBBBBB');
+});
+
+it('a few slow items of a project take no places from its others', () => {
+  const { clock, begin, end } = limited(20, ...many(90, 'A'));
+  begin();
+  end('A', 16);
+  clock.now = SLOW_AFTER_MS;
+  expect(begin()).toBe('A'.repeat(14));
+});
+
+it('items that are added first wait too while their project has its share', () => {
+  const { queue, begin, end } = limited(10, ...many(9, 'A'));
+  begin();
+  queue.addFirst(item('A'));
+  expect(begin()).toBe('');
+  end('A', 1);
+  expect(begin()).toBe('A');
 });
