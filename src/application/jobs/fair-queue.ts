@@ -11,7 +11,7 @@ interface Waiting<Item> {
   /** By project; those of `first` go before the others. */
   readonly first: RotatingQueue<Item>;
   readonly items: RotatingQueue<Item>;
-  /** How many items of other priorities were taken since the last one of this. */
+  /** How many items of other priorities were taken since the last one of this, also while none of this waited. */
   passed: number;
 }
 
@@ -52,7 +52,6 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     const waiting = this.#waiting.get(priority);
     waiting?.first.drop(item);
     waiting?.items.drop(item);
-    this.#forgetEmpty(priority);
   }
 
   /**
@@ -85,12 +84,10 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
 
   /** Takes all of them. */
   takeAll(): readonly Item[] {
-    const items = [...this.#waiting.values()].flatMap(({ first, items }) => [
+    return [...this.#waiting.values()].flatMap(({ first, items }) => [
       ...first.takeAll(),
       ...items.takeAll(),
     ]);
-    this.#waiting.clear();
-    return items;
   }
 
   #waitingOf({ backlog: { priority } }: Item): Waiting<Item> {
@@ -111,7 +108,6 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
       null;
     if (item === null) return null;
     for (const each of this.#waiting.values()) each.passed = each === waiting ? 0 : each.passed + 1;
-    this.#forgetEmpty(item.backlog.priority);
     return item;
   }
 
@@ -133,17 +129,12 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return slow;
   }
 
-  #forgetEmpty(priority: JobPriority): void {
-    const waiting = this.#waiting.get(priority);
-    if (waiting?.first.isEmpty === true && waiting.items.isEmpty) this.#waiting.delete(priority);
-  }
-
   /** Of the most urgent priority that is not blocked, unless a lower one was passed too often. */
   #nextWaiting(blocked: ReadonlySet<Waiting<Item>>): Waiting<Item> | null {
     let next: Waiting<Item> | null = null;
     for (const priority of JOB_PRIORITIES) {
       const waiting = this.#waiting.get(priority);
-      if (waiting === undefined || blocked.has(waiting)) continue;
+      if (waiting === undefined || isEmpty(waiting) || blocked.has(waiting)) continue;
       if (next === null) {
         next = waiting;
       } else if (waiting.passed >= LOWER_PRIORITY_EVERY - 1) {
@@ -153,4 +144,8 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     }
     return next;
   }
+}
+
+function isEmpty({ first, items }: Waiting<unknown>): boolean {
+  return first.isEmpty && items.isEmpty;
 }

@@ -51,6 +51,18 @@ it('a fair queue gives codes before texts, and those before campaigns, but for o
   expect(taken(queue, 22)).toBe('ccccccccctgcccccccctgc');
 });
 
+it('a lower priority gets one in ten although its items never wait for as long as that takes', () => {
+  const queue = queueOf(...many(40, 'c', 'code'));
+  const names = Array.from({ length: 20 }, () => {
+    const text = item('t', 'text');
+    queue.add(text);
+    const { name } = queue.take(1) ?? text;
+    queue.drop(text);
+    return name;
+  });
+  expect(names.join('')).toBe('ccccccccctccccccccct');
+});
+
 it('a priority that is blocked takes nothing from those below it', () => {
   const queue = queueOf(...many(40, 'g', 'campaign'), ...many(40, 't', 'text'), ...many(40, 'c', 'code'));
   const names = Array.from({ length: 20 }, () => queue.take(1, ({ name }) => name !== 't')?.name ?? '-');
