@@ -9,9 +9,6 @@ import type { SubmitFields } from './pdu-writer.ts';
 import type { SmppSession } from './smpp-session.ts';
 import { isThrottled, type SubmitResponse, submitResponseOf } from './submit-response.ts';
 
-/** The parts of one message that were throttled are written again this often in all. */
-export const THROTTLED_RETRIES_MAX = 3;
-
 export interface OutgoingOptions {
   /** The `submit_sm` of each part, at least one. */
   readonly partsOf: (submission: Submission) => readonly SubmitFields[];
@@ -54,16 +51,18 @@ export class OutgoingMessage {
   readonly #submission: Submission;
   readonly #options: OutgoingOptions;
   readonly #events: OutgoingEvents;
+  readonly #endsAt: number;
   /** Made when the first one may be written: many messages wait, and few are on their way. */
   #parts: readonly Part[] = NO_PARTS;
   #session: SmppSession | null = null;
   #taken = 0;
-  #retries = 0;
   #isSettled = false;
   #isFinished = false;
 
-  constructor(submission: Submission, options: OutgoingOptions, events: OutgoingEvents) {
+  /** `submittedAt` is in milliseconds since 1970. */
+  constructor(submission: Submission, options: OutgoingOptions, events: OutgoingEvents, submittedAt: number) {
     this.#submission = submission;
+    this.#endsAt = submittedAt + submission.attemptTimeoutMs;
     this.#options = options;
     this.#events = events;
   }
@@ -91,6 +90,11 @@ export class OutgoingMessage {
 
   get isSettled(): boolean {
     return this.#isSettled;
+  }
+
+  /** Nothing is written from then on: the chain moved on. Milliseconds since 1970. */
+  get endsAt(): number {
+    return this.#endsAt;
   }
 
   /** Null before the first part is written. */
@@ -174,8 +178,8 @@ export class OutgoingMessage {
   }
 
   #rejectLater(part: Part, status: number): void {
-    if (isThrottled(status) && this.#retries < THROTTLED_RETRIES_MAX) {
-      this.#retries += 1;
+    if (isThrottled(status)) {
+      // It was certainly not taken, and without it the others are of no use.
       part.state = 'unwritten';
       return;
     }

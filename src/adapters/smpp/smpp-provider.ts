@@ -10,7 +10,7 @@ import type { ProviderEventSink } from '../../application/ports/provider-events.
 import { rejectedAs, type SubmitResult } from '../../domain/messages/submit-result.ts';
 import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';
 import { DeliveryInbox } from './delivery-inbox.ts';
-import { OutgoingMessage, type OutgoingOptions } from './outgoing-message.ts';
+import { type OutgoingEvents, OutgoingMessage, type OutgoingOptions } from './outgoing-message.ts';
 import { PartReferences } from './part-references.ts';
 import { ESME_ROK, ESME_RX_T_APPN, type IncomingPdu } from './pdu.ts';
 import { isReceipt, receiptOf } from './receipt.ts';
@@ -119,14 +119,16 @@ export class SmppProvider implements ChannelProvider {
       return Promise.resolve(rejectedAs('sender', 'SMPP cannot carry this sender ID'));
     }
     return new Promise((resolve) => {
-      const message = new OutgoingMessage(submission, this.#outgoing, {
+      const events: OutgoingEvents = {
         settled: resolve,
         partWritten: () => {
           deadlines.end(message);
           deadlines = this.#deadlines.begin(message);
         },
         finished: () => deadlines.end(message),
-      });
+      };
+      const now = this.#options.clock.now();
+      const message = new OutgoingMessage(submission, this.#outgoing, events, now);
       let deadlines = this.#deadlines.begin(message);
       this.#queue.add(message);
     });

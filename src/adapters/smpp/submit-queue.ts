@@ -117,6 +117,10 @@ export class SubmitQueue {
     const free = sessions.reduce((sum, { capacity }) => sum + capacity, 0);
     const next = (): OutgoingMessage | null => this.#waiting.take(free, this.#mayTake);
     for (let message = next(); message !== null; message = next()) {
+      if (message.endsAt <= this.#options.clock.now()) {
+        this.#giveUpLate(message);
+        continue;
+      }
       const session = message.session ?? freest;
       // What was begun comes again with the next pump.
       if (!message.isReady || session.capacity === 0) continue;
@@ -124,6 +128,12 @@ export class SubmitQueue {
       return true;
     }
     return false;
+  }
+
+  #giveUpLate(message: OutgoingMessage): void {
+    if (message.session !== null) this.#unwritten -= message.unwritten;
+    message.giveUpUnwritten('More messages wait than the SMSC takes', 'unsent');
+    message.giveUp('The time of the attempt was over before all parts were sent');
   }
 
   #write(message: OutgoingMessage, session: SmppSession): void {

@@ -222,6 +222,19 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
     ]);
   });
 
+  it('a later part is sent again as often as the SMSC throttles it', async () => {
+    const { smsc, world } = await openSmsc();
+    const throttled = Array.from({ length: 6 }, () => ({ status: ESME_RTHROTTLED }));
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, ...throttled] });
+    const submitting = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
+    for (const _ of throttled) {
+      await Promise.race([submitting, world.timers.begun(THROTTLED_WAIT_MS)]);
+      world.timers.expire(THROTTLED_WAIT_MS);
+    }
+    expect(await submitting).toMatchObject({ kind: 'accepted' });
+    expect(await smsc.submits()).toHaveLength(8);
+  });
+
   it('the SMPP provider sends nothing for a second after it was throttled', async () => {
     const { smsc, world } = await openSmsc({ window: 1 });
     await smsc.tell({ order: 'plan', submits: [{ status: ESME_RTHROTTLED }] });
@@ -435,6 +448,25 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     await smsc.seen('submit', 2);
     world.timers.expire(RESPONSE_TIMEOUT_MS);
     expect(await submitting).toMatchObject({ kind: 'unknown', reason: 'The SMSC did not respond' });
+    expect(await smsc.submits()).toHaveLength(2);
+  });
+
+  it('nothing of a text is sent once the time of its attempt is over', async () => {
+    const { smsc, world } = await openSmsc({ perSecond: 1 });
+    const submission = aSubmission({ text: THREE_PARTS });
+    const submitting = world.provider.submit(submission);
+    await smsc.seen('submit', 1);
+    await responded(smsc, world);
+    world.clock.at += submission.attemptTimeoutMs - 1;
+    world.timers.expire(1_000);
+    await smsc.seen('submit', 2);
+    world.clock.at += 1;
+    world.timers.expire(1_000);
+    expect(await submitting).toEqual({
+      kind: 'unknown',
+      reason: 'The time of the attempt was over before all parts were sent',
+      providerMessageIds: [],
+    });
     expect(await smsc.submits()).toHaveLength(2);
   });
 
