@@ -1,12 +1,14 @@
 import {
+  afterBegin,
+  afterResult,
+  attemptAt,
+  type CircuitAttempt,
+  CLOSED_PROJECT_CIRCUIT,
   CLOSED_PROVIDER_CIRCUIT,
-  notTriedOut,
   PROVIDER_OPEN_WINDOWS_MS,
+  type ProjectCircuit,
   type ProviderCircuit,
-  providerCircuitAt,
-  recordResult,
-  triedOut,
-  turnedAway,
+  type ProviderCircuits,
 } from '../../domain/messages/provider-circuit.ts';
 import {
   didItsWork,
@@ -34,15 +36,18 @@ interface GuardedPorts {
 }
 
 /**
- * A provider of live projects with its circuit. A provider fails when it gives no clear result, or takes nothing. After ten
+ * A provider of live projects with its circuits. A provider fails when it gives no clear result, or takes nothing. After ten
  * failures in a row, or when 70 % of at least ten attempts within five minutes failed, it is not called for a while: what it
- * would have got goes to the next one at once. Failures of one project alone count as one while another has successes.
+ * would have got goes to the next one at once. Each project has a circuit of its own, and all have one in common, which a
+ * project may try that has not failed itself.
  */
 export class GuardedProvider implements ChannelProvider {
   readonly name: string;
   readonly revoke?: (providerMessageIds: readonly string[]) => Promise<void>;
   readonly #ports: GuardedPorts;
+  /** For all projects. */
   #circuit: ProviderCircuit = CLOSED_PROVIDER_CIRCUIT;
+  readonly #projectCircuits = new Map<string, ProjectCircuit>();
 
   constructor(ports: GuardedPorts) {
     this.#ports = ports;
@@ -59,18 +64,19 @@ export class GuardedProvider implements ChannelProvider {
     const { provider, clock } = this.#ports;
     const { projectId } = submission;
     const now = clock.now();
-    const { state } = providerCircuitAt(this.#circuit, projectId, now);
-    if (state === 'open') return this.#notCalled(projectId);
-    const isTrial = state === 'half-open';
-    if (isTrial) this.#circuit = triedOut(this.#circuit, now);
+    const circuits = this.#circuitsFor(projectId);
+    const attempt = attemptAt(circuits, projectId, now);
+    if (attempt === null)
+      return rejectedAs('busy', `${this.name} failed too often, and is not called for now`);
+    this.#keep(projectId, afterBegin(circuits, attempt, now));
     let result: SubmitResult;
     try {
       result = await provider.submit(submission);
     } catch (error) {
-      this.#record(unknownResult('The provider failed'), projectId, isTrial);
+      this.#record(unknownResult('The provider failed'), attempt);
       throw error;
     }
-    this.#record(result, projectId, isTrial);
+    this.#record(result, attempt);
     return withoutContent(result, submission);
   }
 
@@ -89,30 +95,41 @@ export class GuardedProvider implements ChannelProvider {
     return this.#ports.provider.close();
   }
 
-  #record(result: SubmitResult, projectId: string, isTrial: boolean): void {
-    const { clock, logger } = this.#ports;
-    const before = this.#circuit.breaker;
-    const worked = didItsWork(result, isTrial);
-    if (worked === null) {
-      if (isTrial) this.#circuit = notTriedOut(this.#circuit, clock.now());
-      return;
-    }
-    this.#circuit = recordResult(this.#circuit, { projectId, worked, isTrial }, clock.now());
-    const after = this.#circuit.breaker;
-    const until = openedUntil(before, after);
-    if (until !== null) {
-      logger.warn('provider_circuit_opened', {
-        provider: this.name,
-        until: isoOf(until),
-        reason: result.kind === 'unknown' ? 'no clear result' : 'takes nothing',
-      });
-    } else if (before.openUntil !== null && after.openUntil === null) {
-      logger.info('provider_circuit_closed', { provider: this.name });
-    }
+  #record(result: SubmitResult, attempt: CircuitAttempt): void {
+    const { projectId } = attempt;
+    const before = this.#circuitsFor(projectId);
+    const after = afterResult(before, attempt, didItsWork(result), this.#ports.clock.now());
+    this.#keep(projectId, after);
+    const isOfAll = this.#logChange(before.provider, after.provider, result, {});
+    // What closes or opens both is told once.
+    if (!isOfAll) this.#logChange(before.project, after.project, result, { projectId });
   }
 
-  #notCalled(projectId: string): SubmitResult {
-    this.#circuit = turnedAway(this.#circuit, projectId);
-    return rejectedAs('busy', `${this.name} failed too often, and is not called for now`);
+  /** Whether a circuit opened or closed. */
+  #logChange(
+    { breaker: before }: ProviderCircuit | ProjectCircuit,
+    { breaker: after }: ProviderCircuit | ProjectCircuit,
+    result: SubmitResult,
+    of: { readonly projectId?: string },
+  ): boolean {
+    const { logger } = this.#ports;
+    const fields = { provider: this.name, ...of };
+    const until = openedUntil(before, after);
+    const isClosed = before.openUntil !== null && after.openUntil === null;
+    if (until !== null) {
+      const reason = result.kind === 'unknown' ? 'no clear result' : 'takes nothing';
+      logger.warn('provider_circuit_opened', { ...fields, until: isoOf(until), reason });
+    } else if (isClosed) logger.info('provider_circuit_closed', fields);
+    return until !== null || isClosed;
+  }
+
+  #circuitsFor(projectId: string): ProviderCircuits {
+    const project = this.#projectCircuits.get(projectId) ?? CLOSED_PROJECT_CIRCUIT;
+    return { project, provider: this.#circuit };
+  }
+
+  #keep(projectId: string, { project, provider }: ProviderCircuits): void {
+    this.#circuit = provider;
+    if (project !== CLOSED_PROJECT_CIRCUIT) this.#projectCircuits.set(projectId, project);
   }
 }

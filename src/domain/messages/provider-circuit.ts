@@ -1,6 +1,5 @@
 import { millisecondsInSecond } from 'date-fns/constants';
 import {
-  type Circuit,
   type CircuitBreaker,
   CLOSED_CIRCUIT,
   circuitAt,
@@ -8,86 +7,139 @@ import {
   recordAttempt,
 } from '../shared/circuit-breaker.ts';
 
-/** How long the circuit of a provider is open: the first time, the second time, and so on. Codes cannot wait for long. */
+/** How long a circuit of a provider is open: the first time, the second time, and so on. Codes cannot wait for long. */
 export const PROVIDER_OPEN_WINDOWS_MS: readonly number[] = [1_000, 5_000, 15_000, 60_000];
-/** The success of one project speaks for the provider so long. */
-export const SUCCESS_COUNTS_MS = 30 * millisecondsInSecond;
-/** A half-open attempt is kept so long for a project that did not fail. It tries again every 2 s. */
-export const KEPT_FOR_OTHERS_MS = 5 * millisecondsInSecond;
+/**
+ * A success of a project speaks for its next messages so long. No longer than a provider that hangs leaves a message without
+ * a result: else a project would go on with one that has died since.
+ */
+export const SUCCESS_COUNTS_MS = 10 * millisecondsInSecond;
 
-/** The circuit of a channel provider, by whom it carried messages for. */
+/** The circuit of a channel provider for all projects. */
 export interface ProviderCircuit {
   readonly breaker: CircuitBreaker;
-  /** The last success of each of the last two projects that had one, the newest first. */
-  readonly successes: readonly { readonly projectId: string; readonly at: number }[];
-  /** The project of the last failure that counted. */
-  readonly failedProjectId: string | null;
-  /** Whether a project other than that was turned away since the circuit opened. */
-  readonly othersWait: boolean;
+  /** The projects with a failure since the last success of any project. */
+  readonly failedProjectIds: ReadonlySet<string>;
+}
+
+/** The circuit of a channel provider for one project. */
+export interface ProjectCircuit {
+  readonly breaker: CircuitBreaker;
+  /** When the last message had its success; null when it failed. */
+  readonly succeededAt: number | null;
+}
+
+/** What decides about a message: the circuit of its project, and the one of all projects. */
+export interface ProviderCircuits {
+  readonly project: ProjectCircuit;
+  readonly provider: ProviderCircuit;
+}
+
+/** A message that may be submitted. */
+export interface CircuitAttempt {
+  readonly projectId: string;
+  /** The circuit that waits for its result; null when it is not the trial of one. */
+  readonly trialOf: keyof ProviderCircuits | null;
+  /** Until when that circuit was open when the trial began. */
+  readonly openUntil: number | null;
 }
 
 export const CLOSED_PROVIDER_CIRCUIT: ProviderCircuit = {
   breaker: CLOSED_CIRCUIT,
-  successes: [],
-  failedProjectId: null,
-  othersWait: false,
+  failedProjectIds: new Set(),
 };
 
-/**
- * What a message of a project may do at `now`. When others wait, the attempt of a half-open circuit is kept for them for a
- * while: the project that sends most would get each one.
- */
-export function providerCircuitAt(circuit: ProviderCircuit, projectId: string, now: number): Circuit {
-  const { breaker, failedProjectId, othersWait } = circuit;
-  const state = circuitAt(breaker, now, PROVIDER_OPEN_WINDOWS_MS);
-  if (state.state !== 'half-open' || !othersWait || projectId !== failedProjectId) return state;
-  const until = (breaker.openUntil ?? now) + KEPT_FOR_OTHERS_MS;
-  return now < until ? { state: 'open', until } : state;
-}
-
-/** The circuit after a message of a project was turned away. */
-export function turnedAway(circuit: ProviderCircuit, projectId: string): ProviderCircuit {
-  return circuit.othersWait || projectId === circuit.failedProjectId
-    ? circuit
-    : { ...circuit, othersWait: true };
-}
-
-/** The circuit while the one attempt of a half-open one is in flight. */
-export function triedOut(circuit: ProviderCircuit, now: number): ProviderCircuit {
-  return { ...circuit, breaker: halfOpened(circuit.breaker, now) };
-}
-
-/** The circuit after the one attempt of a half-open one was not sent: the next message is tried. */
-export function notTriedOut(circuit: ProviderCircuit, now: number): ProviderCircuit {
-  return circuit.breaker.isHalfOpen
-    ? { ...circuit, breaker: { ...circuit.breaker, isHalfOpen: false, openUntil: now } }
-    : circuit;
-}
+export const CLOSED_PROJECT_CIRCUIT: ProjectCircuit = { breaker: CLOSED_CIRCUIT, succeededAt: null };
 
 /**
- * The circuit after one attempt of a project; `isTrial` when it was the one of a half-open circuit. Failures of the same
- * project count as one while another had a success lately: the provider does its work. Of an open circuit no failure counts
- * but that of the trial.
+ * The attempt that a message of a project may be at `now`; null when it is turned away. The circuit of the project decides while
+ * it is not closed, and a success of the project a moment ago. Else the circuit of all projects does: while it is open, a project
+ * that has not failed since the last success of any project may try one message, and one such message is in flight at a time.
  */
-export function recordResult(
-  circuit: ProviderCircuit,
-  { projectId, worked, isTrial }: { projectId: string; worked: boolean; isTrial: boolean },
+export function attemptAt(
+  { project, provider }: ProviderCircuits,
+  projectId: string,
   now: number,
-): ProviderCircuit {
-  const { successes, failedProjectId } = circuit;
-  const breaker = recordAttempt(circuit.breaker, worked, now, PROVIDER_OPEN_WINDOWS_MS);
-  const others = successes.filter((success) => success.projectId !== projectId);
+): CircuitAttempt | null {
+  const untried: CircuitAttempt = { projectId, trialOf: null, openUntil: null };
+  const own = circuitAt(project.breaker, now, PROVIDER_OPEN_WINDOWS_MS).state;
+  if (own === 'open') return null;
+  if (own === 'half-open') {
+    return { projectId, trialOf: 'project', openUntil: project.breaker.openUntil };
+  }
+  const { succeededAt } = project;
+  if (succeededAt !== null && Math.abs(now - succeededAt) < SUCCESS_COUNTS_MS) return untried;
+  const { breaker, failedProjectIds } = provider;
+  const { state } = circuitAt(breaker, now, PROVIDER_OPEN_WINDOWS_MS);
+  if (state === 'closed') return untried;
+  if (state === 'open' && (breaker.isHalfOpen || failedProjectIds.has(projectId))) return null;
+  return { projectId, trialOf: 'provider', openUntil: breaker.openUntil };
+}
+
+/** The circuits while an attempt is in flight. */
+export function afterBegin(
+  circuits: ProviderCircuits,
+  { trialOf }: CircuitAttempt,
+  now: number,
+): ProviderCircuits {
+  return withTrial(circuits, trialOf, (breaker) => halfOpened(breaker, now));
+}
+
+/**
+ * The circuits after an attempt: whether the provider `worked`, or null when the result says nothing of that. A success closes
+ * both. A failure counts for the project and for all while both circuits are closed; a trial that fails opens its circuit again,
+ * and that of a project counts for all. Every other failure began before a circuit opened. A trial whose result says nothing
+ * leaves its circuit as it found it.
+ */
+export function afterResult(
+  circuits: ProviderCircuits,
+  attempt: CircuitAttempt,
+  worked: boolean | null,
+  now: number,
+): ProviderCircuits {
+  if (worked === null) {
+    const { openUntil } = attempt;
+    return withTrial(circuits, attempt.trialOf, (breaker) =>
+      breaker.isHalfOpen ? { ...breaker, isHalfOpen: false, openUntil } : breaker,
+    );
+  }
+  const { project, provider } = circuits;
+  const recorded = (breaker: CircuitBreaker): CircuitBreaker =>
+    recordAttempt(breaker, worked, now, PROVIDER_OPEN_WINDOWS_MS);
   if (worked) {
     return {
-      breaker,
-      successes: [{ projectId, at: now }, ...others.slice(0, 1)],
-      failedProjectId,
-      othersWait: false,
+      project: { breaker: recorded(project.breaker), succeededAt: now },
+      provider: { breaker: recorded(provider.breaker), failedProjectIds: new Set() },
     };
   }
-  const isOpen = circuit.breaker.openUntil !== null;
-  const isOfOneProject =
-    projectId === failedProjectId && others.some(({ at }) => Math.abs(now - at) < SUCCESS_COUNTS_MS);
-  if (isOpen ? !isTrial : isOfOneProject) return circuit;
-  return { breaker, successes, failedProjectId: projectId, othersWait: false };
+  const { projectId, trialOf } = attempt;
+  const isClosed = provider.breaker.openUntil === null;
+  const countsForProject = project.breaker.openUntil === null ? isClosed : trialOf === 'project';
+  const countsForAll = isClosed ? countsForProject : trialOf === 'provider';
+  return {
+    project: {
+      breaker: countsForProject ? recorded(project.breaker) : project.breaker,
+      succeededAt: null,
+    },
+    provider: {
+      breaker: countsForAll ? recorded(provider.breaker) : provider.breaker,
+      failedProjectIds: provider.failedProjectIds.has(projectId)
+        ? provider.failedProjectIds
+        : new Set([...provider.failedProjectIds, projectId]),
+    },
+  };
+}
+
+function withTrial(
+  circuits: ProviderCircuits,
+  trialOf: CircuitAttempt['trialOf'],
+  change: (breaker: CircuitBreaker) => CircuitBreaker,
+): ProviderCircuits {
+  const { project, provider } = circuits;
+  if (trialOf === 'project') {
+    return { project: { ...project, breaker: change(project.breaker) }, provider };
+  }
+  return trialOf === 'provider'
+    ? { project, provider: { ...provider, breaker: change(provider.breaker) } }
+    : circuits;
 }

@@ -38,16 +38,12 @@ export function isForLater(result: SubmitResult): boolean {
 }
 
 /**
- * Whether the provider as a whole did its work, also when it rejected this message; null when the result says nothing of that.
- * A limit that concerns one sender or recipient is no failure. It is a success only where the provider was tried out. One that
- * was not sent never says anything.
+ * Whether the provider did its work; null when the result says nothing of that. A rejection of one message, sender or recipient
+ * says nothing: it may come from a front end, or from this service, while the provider takes no message of anybody.
  */
-export function didItsWork(result: SubmitResult, isTriedOut: boolean): boolean | null {
-  if (result.kind === 'unknown') return false;
-  if (result.kind === 'accepted' || result.cause === undefined) return true;
-  if (result.cause === 'busy') return false;
-  if (result.cause === 'unsent') return null;
-  return isTriedOut ? true : null;
+export function didItsWork(result: SubmitResult): boolean | null {
+  if (result.kind === 'accepted') return true;
+  return result.kind === 'unknown' || result.cause === 'busy' ? false : null;
 }
 
 /** Shorter texts stand in any sentence, in UTF-16 units. */

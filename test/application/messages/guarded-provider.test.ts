@@ -4,7 +4,7 @@ import { withNamedIds } from '../../../src/application/messages/provider-ids.ts'
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../../src/application/ports/provider-events.ts';
 import { PROVIDER_OPEN_WINDOWS_MS } from '../../../src/domain/messages/provider-circuit.ts';
-import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
+import { rejectedAs, type SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission, NOW, SECOND_MS } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { submitAll } from '../../support/submit-all.ts';
@@ -66,6 +66,9 @@ const submit = (count: number) =>
     guarded,
     Array.from({ length: count }, (_, index) => aSubmission({ smsId: anSmsId(index) })),
   );
+const of = (projectId: string) => guarded.submit(aSubmission({ projectId }));
+const together = (projectId: string, count: number) =>
+  Promise.all(Array.from({ length: count }, () => of(projectId)));
 const kindsOf = (results: readonly SubmitResult[]) =>
   results.map((result) => (result.kind === 'rejected' ? (result.cause ?? result.kind) : result.kind));
 
@@ -243,29 +246,92 @@ describe('the circuit of a guarded provider', () => {
   });
 
   it('a provider that fails with the messages of one project alone is called for the others', async () => {
-    const of = (projectId: string) => guarded.submit(aSubmission({ projectId }));
     for (let round = 0; round < 20; round += 1) {
       nextResult = () => ACCEPTED;
-      expect(await of('B')).toEqual(await of('B'));
+      await of('B');
       expect(guarded.health().ok).toBe(true);
+      expect(kindsOf(await together('B', 5))).toEqual(Array(5).fill('accepted'));
       nextResult = () => UNKNOWN;
       for (let count = 0; count < 10; count += 1) await of('A');
       now += SECOND_MS;
     }
-    expect(logger.entries).toEqual([]);
   });
 
-  it('the project that failed is not called first again when another was turned away', async () => {
-    const of = (projectId: string) => guarded.submit(aSubmission({ projectId }));
+  it('a project that sends rarely reaches a provider that keeps failing with another project', async () => {
+    for (let second = 1; second <= 600; second += 1) {
+      now += SECOND_MS;
+      nextResult = () => UNKNOWN;
+      await of('A');
+      nextResult = () => ACCEPTED;
+      if (second % 61 === 0) expect(await of('B')).toMatchObject({ kind: 'accepted' });
+    }
+  });
+
+  it('a project that sends rarely reaches a provider that fails with two others in alternation', async () => {
+    for (let second = 1; second <= 600; second += 1) {
+      now += SECOND_MS;
+      nextResult = () => UNKNOWN;
+      for (let count = 0; count < 5; count += 1) await Promise.all([of('A'), of('C')]);
+      nextResult = () => ACCEPTED;
+      if (second % 61 === 0) expect(await of('B')).toMatchObject({ kind: 'accepted' });
+    }
+  });
+
+  it('each project loses one message at most to a provider that is down, one project at a time', async () => {
+    nextResult = () => UNKNOWN;
+    await submit(10);
+    expect(kindsOf(await together('B', 5))).toEqual(['unknown', ...Array(4).fill('busy')]);
+    expect(kindsOf(await together('B', 5))).toEqual(Array(5).fill('busy'));
+    expect(kindsOf(await Promise.all([of('C'), of('D')]))).toEqual(['unknown', 'busy']);
+    expect(guarded.health()).toMatchObject({ ok: false, circuit: 'open' });
+  });
+
+  it('a provider that fails with the messages of several projects is down after ten failures', async () => {
+    nextResult = () => UNKNOWN;
+    for (const projectId of 'ABCABCABC') await of(projectId);
+    expect(guarded.health().ok).toBe(true);
+    await of('A');
+    expect(guarded.health()).toMatchObject({ ok: false, circuit: 'open' });
+    for (const projectId of 'ABC') expect(kindsOf([await of(projectId)])).toEqual(['busy']);
+  });
+
+  it.each([
+    ['the message', REJECTED],
+    ['the sender', rejectedAs('sender', 'No such sender')],
+    ['a limit', LIMITED],
+  ])('rejections for %s neither keep a circuit closed nor close it', async (_, rejected) => {
+    for (let count = 0; count < 10; count += 1) {
+      nextResult = () => rejected;
+      await of('A');
+      nextResult = () => UNKNOWN;
+      await of('B');
+    }
+    expect(guarded.health()).toMatchObject({ ok: false, circuit: 'open' });
+    nextResult = () => rejected;
+    expect(await of('A')).toEqual(rejected);
+    expect(guarded.health()).toMatchObject({ ok: false, circuit: 'open' });
+    nextResult = () => UNKNOWN;
+    expect(kindsOf([await of('B'), await of('C')])).toEqual(['busy', 'unknown']);
+  });
+
+  it('the log has the project whose messages fail while others come through, and when they come through again', async () => {
     nextResult = () => UNKNOWN;
     for (let count = 0; count < 10; count += 1) await of('A');
+    nextResult = () => ACCEPTED;
     await of('B');
     now += SECOND_MS;
+    nextResult = () => UNKNOWN;
     await of('A');
-    expect(calls).toBe(10);
-    nextResult = () => ACCEPTED;
-    expect(await of('B')).toMatchObject({ kind: 'accepted' });
     expect(guarded.health().ok).toBe(true);
+    now += 5 * SECOND_MS;
+    nextResult = () => ACCEPTED;
+    await of('A');
+    expect(logger.entries.map(({ event, fields }) => [event, fields?.projectId])).toEqual([
+      ['provider_circuit_opened', undefined],
+      ['provider_circuit_closed', undefined],
+      ['provider_circuit_opened', 'A'],
+      ['provider_circuit_closed', 'A'],
+    ]);
   });
 
   it('a provider that throws counts as one that gives no clear result', async () => {
