@@ -112,11 +112,13 @@ import {
 } from '../../src/domain/campaigns/campaign.ts';
 import { FAST_MESSAGES_PER_SECOND, MESSAGES_PER_SECOND } from '../../src/domain/campaigns/sending-rate.ts';
 import { PLACES_PER_KEPT, SLOW_AFTER_MS } from '../../src/domain/jobs/fair-share.ts';
+import { RESULT_GRACE_MS } from '../../src/domain/messages/attempt-deadline.ts';
 import {
   CUSTOM_MESSAGE_CHARACTERS_MAX,
   SENDER_ID_CHARACTERS_MAX,
   VERIFICATION_CODE_CHARACTERS_MAX,
 } from '../../src/domain/messages/send-request.ts';
+import { SUBMIT_TIMEOUT_MS } from '../../src/domain/messages/submit-result.ts';
 import { DEFAULT_RATE_LIMIT } from '../../src/domain/rate-limiting/rate-limiter.ts';
 import {
   REPORT_LIFETIME_DAYS,
@@ -380,6 +382,7 @@ describe('docs/operations.md', () => {
       `a lease ends after ${LEASE_MS / 1_000} seconds`,
       `renews the leases of webhooks every ${RENEW_EVERY_MS / 1_000} seconds`,
       `${LEASES_TRUSTED_MS / 1_000} seconds after its last heartbeat`,
+      `stays unknown until ${RESULT_GRACE_MS / 1_000} seconds after its deadline`,
       `a result counts as unknown after ${SUBMIT_TIMEOUT_MS / 1_000} seconds`,
     ];
     expect(WORKER_HEARTBEAT_MS).toBe(1_000);

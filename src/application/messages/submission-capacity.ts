@@ -1,7 +1,7 @@
 import type { Environment } from '../../domain/access/project.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import { SUBMIT_TIMEOUT_MS } from '../../domain/messages/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
-import { SUBMIT_TIMEOUT_MS } from '../ports/channel-provider.ts';
 
 /** Submissions of one process that may be in flight to one channel provider: they are kept in memory. */
 export const SUBMISSIONS_IN_FLIGHT_MAX = 5_000;

@@ -75,9 +75,6 @@ export interface ChannelProvider {
   close(): Promise<void>;
 }
 
-/** The caller waits this long for submit results, in milliseconds. */
-export const SUBMIT_TIMEOUT_MS = 10_000;
-
 /** Which providers carry a channel. A project of the `dev` environment always gets the simulator. */
 export interface ChannelProviders {
   /**

@@ -5,11 +5,7 @@ import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { UndiciProviderHttp } from '../../adapters/undici/undici-provider-http.ts';
 import { GuardedProvider } from '../../application/messages/guarded-provider.ts';
 import { withNamedEvents, withNamedIds } from '../../application/messages/provider-ids.ts';
-import {
-  type ChannelProvider,
-  type ChannelProviders,
-  SUBMIT_TIMEOUT_MS,
-} from '../../application/ports/channel-provider.ts';
+import type { ChannelProvider, ChannelProviders } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderCallbacks } from '../../application/ports/provider-callback.ts';
@@ -17,6 +13,7 @@ import type { UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
 import { StoredWhatsappDirectory } from '../../application/whatsapp/whatsapp-directory.ts';
 import { providersFor } from '../../domain/messages/provider-route.ts';
+import { SUBMIT_TIMEOUT_MS } from '../../domain/messages/submit-result.ts';
 import { CHANNELS } from '../../domain/shared/channel.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
 import type { ProvidersConfig } from '../channels-file.ts';

@@ -10,17 +10,27 @@ import {
   withoutEffects,
   withRevocation,
 } from './chain-outcome.ts';
-import type { Message } from './message.ts';
+import type { ChannelAttempt, Message } from './message.ts';
 import { receiptTimeoutMs } from './receipt-timeout.ts';
+import { SUBMIT_TIMEOUT_MS } from './submit-result.ts';
 
 const TIMED_OUT_REASON = 'No delivered receipt in time';
 
 /** A deadline that came too early comes again after this time at the soonest, in milliseconds. */
 const DEADLINE_DELAY_MIN_MS = 1_000;
 
+/** A submit result that is not stored this long after its call must have ended is held up, in milliseconds. */
+const RESULT_LATE_MS = 1_000;
+
+/**
+ * After an outage of the database a submit result is stored within this time, in milliseconds: 5 s for a connection that hangs,
+ * 0.5 s to the next try, and the commit.
+ */
+export const RESULT_GRACE_MS = 6_000;
+
 /**
  * The time of the attempt is over: the chain goes on, unless the provider has taken the message on the last channel. That one
- * waits for its receipt, and ends as sent without.
+ * waits for its receipt, and ends as sent without. An attempt whose submit result is held up gets a grace, once.
  */
 export function deadline(message: Message, attemptNumber: number, now: number): ChainOutcome {
   const attempt = message.attempts[attemptNumber];
@@ -54,6 +64,13 @@ export function deadline(message: Message, attemptNumber: number, now: number): 
       ],
     };
   }
+  if (isResultHeldUp(attempt, message.attemptTimeoutMs, now)) {
+    const graceEndsAt = now + RESULT_GRACE_MS;
+    return {
+      message: replace(message, attemptNumber, { ...attempt, graceEndsAt }),
+      effects: [scheduleDeadline(attemptNumber, graceEndsAt)],
+    };
+  }
   const timedOut = {
     ...attempt,
     state: 'timed-out',
@@ -62,4 +79,17 @@ export function deadline(message: Message, attemptNumber: number, now: number): 
   } as const;
   const outcome = next(replace(message, attemptNumber, timedOut), timedOut, attemptNumber, now);
   return timedOut.providerMessageIds.length === 0 ? outcome : withRevocation(outcome, attemptNumber);
+}
+
+/**
+ * Whether the result should be stored by now: its process has stopped, or the database was away and the process stores the
+ * result soon. The process that finds the deadline cannot tell, for it may have started after the outage.
+ */
+function isResultHeldUp(
+  { state, startedAt, graceEndsAt }: ChannelAttempt,
+  attemptTimeoutMs: number,
+  now: number,
+): boolean {
+  if (state !== 'dispatching' || graceEndsAt !== undefined) return false;
+  return now >= startedAt + Math.min(SUBMIT_TIMEOUT_MS, attemptTimeoutMs) + RESULT_LATE_MS;
 }

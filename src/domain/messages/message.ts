@@ -45,6 +45,8 @@ export interface ChannelAttempt {
   /** When it started for the first time; absent unless a busy provider made it start again. */
   readonly triedSince?: number;
   readonly endedAt: number | null;
+  /** When the grace for its submit result ends; absent unless its deadline came before the result. */
+  readonly graceEndsAt?: number;
 }
 
 /** A message and everything that was tried for it. Instants are milliseconds since 1970. */

@@ -15,6 +15,9 @@ export type SubmitResult =
     }
   | { readonly kind: 'unknown'; readonly reason: string; readonly providerMessageIds: readonly string[] };
 
+/** The caller of a provider waits this long for its submit result, in milliseconds. */
+export const SUBMIT_TIMEOUT_MS = 10_000;
+
 /** The result of a message that the provider certainly did not take. */
 export function rejectedAs(about: RejectionClass | RejectionCause, reason: string): SubmitResult {
   const rejected = { kind: 'rejected', reason, endsChain: about === 'ends-chain' } as const;
