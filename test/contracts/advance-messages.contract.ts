@@ -53,6 +53,7 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
   const advanceMessages = new AdvanceMessages({
     clock,
+    ids: new RandomIdSource(),
     enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
     channelProviders: { route: () => [] },
     submissionCapacity: new SubmissionCapacity(),

@@ -47,6 +47,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
       correlateReceipts: new CorrelateReceipts({ clock }),
       advanceMessages: new AdvanceMessages({
         clock,
+        ids: new RandomIdSource(),
         enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
         channelProviders: { route: () => [] },
         submissionCapacity: new SubmissionCapacity(),

@@ -1,7 +1,11 @@
 import type { ChainEffect, ChainEvent, DeliveryReceipt } from '../../src/domain/messages/chain-event.ts';
 import type { SubmitResult } from '../../src/domain/messages/submit-result.ts';
 
-export const start = (attemptNumber: number): ChainEvent => ({ kind: 'start', attemptNumber });
+export const start = (attemptNumber: number, startId?: string): ChainEvent => ({
+  kind: 'start',
+  attemptNumber,
+  ...(startId === undefined ? {} : { startId }),
+});
 export const deadline = (attemptNumber: number): ChainEvent => ({ kind: 'deadline', attemptNumber });
 /** The id of a message whose provider named one, or none. */
 const ONLY_ID = 'provider-1';
@@ -21,9 +25,10 @@ export const receiptFailed = (
   providerMessageId,
   receipt: { kind: 'failed', reason },
 });
-export const submitted = (attemptNumber: number, result: SubmitResult): ChainEvent => ({
+export const submitted = (attemptNumber: number, result: SubmitResult, startId?: string): ChainEvent => ({
   kind: 'submitted',
   attemptNumber,
+  startId,
   result,
 });
 export const accepted = (attemptNumber: number, ...providerMessageIds: readonly string[]): ChainEvent =>

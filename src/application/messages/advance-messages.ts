@@ -11,6 +11,7 @@ import type { MessageWork } from '../jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { AttemptRef } from '../ports/submission-store.ts';
 import { RESTORED_REASON, type RestorePoint } from '../restores/restore-point.ts';
@@ -54,6 +55,7 @@ export interface ProviderWork {
 
 interface AdvancePorts {
   readonly clock: Clock;
+  readonly ids: Pick<IdSource, 'hex24'>;
   readonly enqueueWebhooks: EnqueueWebhooks;
   readonly channelProviders: Pick<ChannelProviders, 'route'>;
   readonly submissionCapacity: SubmissionCapacity;
@@ -61,7 +63,7 @@ interface AdvancePorts {
   readonly restorePoint: Pick<RestorePoint, 'covers'>;
 }
 
-const NO_WORK: ProviderWork = { submissions: [], revocations: [] };
+export const NO_WORK: ProviderWork = { submissions: [], revocations: [] };
 
 /**
  * Tells fallback chains what happened: locks the messages, folds the events in the given order, and writes the messages,
@@ -90,10 +92,11 @@ export class AdvanceMessages {
       jobs.length === 0 ? [] : stores.jobs.complete(jobs),
     ]);
     const held = new Set<LeasedJob>(completed);
+    const startId = jobs.length === 0 ? '' : this.#ports.ids.hex24(now);
     const before = new Map(locked.map((message) => [message.smsId, message]));
     const due = jobs
       .filter((job) => held.has(job))
-      .map(eventOf)
+      .map((job) => eventOf(job, startId))
       .map((each) => this.#withdrawnWhenRestored(each, before));
     const projects = await projectsOfStarts(stores, due, before);
     const starts = startsAmong(due, before);
@@ -266,10 +269,10 @@ async function projectsOfStarts(
   return new Map(projects.map((project) => [project.id, project]));
 }
 
-function eventOf({ work }: LeasedJob<MessageWork>): MessageEvent {
+function eventOf({ work }: LeasedJob<MessageWork>, startId: string): MessageEvent {
   switch (work.kind) {
     case 'start-attempt':
-      return { smsId: work.smsId, event: { kind: 'start', attemptNumber: work.attemptNumber } };
+      return { smsId: work.smsId, event: { kind: 'start', attemptNumber: work.attemptNumber, startId } };
     case 'attempt-deadline':
       return { smsId: work.smsId, event: { kind: 'deadline', attemptNumber: work.attemptNumber } };
     default:

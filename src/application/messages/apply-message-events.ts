@@ -194,6 +194,6 @@ function partsOf(items: readonly Item[]) {
   };
 }
 
-function submittedEvent({ smsId, attemptNumber, result }: SubmittedAttempt): MessageEvent {
-  return { smsId, event: { kind: 'submitted', attemptNumber, result } };
+function submittedEvent({ smsId, attemptNumber, startId, result }: SubmittedAttempt): MessageEvent {
+  return { smsId, event: { kind: 'submitted', attemptNumber, startId, result } };
 }

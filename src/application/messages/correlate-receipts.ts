@@ -14,6 +14,8 @@ import type { MessageEvent } from './advance-messages.ts';
 /** What a channel provider said at once about an attempt. */
 export interface SubmittedAttempt extends AttemptRef {
   readonly channel: Channel;
+  /** Of the start that was submitted. */
+  readonly startId?: string | undefined;
   readonly result: SubmitResult;
 }
 

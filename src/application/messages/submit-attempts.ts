@@ -7,6 +7,7 @@ import {
   unknownResult,
 } from '../../domain/messages/submit-result.ts';
 import { textOf } from '../../domain/messages/verification-text.ts';
+import type { Channel } from '../../domain/shared/channel.ts';
 import type { ChannelProvider, ChannelProviders, Submission } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -24,6 +25,9 @@ interface SubmitPorts {
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+/** Records a submit result of one start of an attempt. */
+type RecordResult = (result: SubmitResult) => Promise<void>;
 
 const LATE_REASON = 'The provider did not respond in time';
 const FAULT_REASON = 'The provider failed while it was called';
@@ -52,7 +56,12 @@ export class SubmitAttempts {
       pending.map((each) => {
         const submission = submissionOf(each);
         const endsAt = endOf(each);
-        return submission === null || now >= endsAt ? null : this.#submit(submission, endsAt);
+        if (submission === null || now >= endsAt) return null;
+        const { smsId, attemptNumber, channel } = submission;
+        const { startId } = each.message.attempts[attemptNumber] ?? {};
+        const record: RecordResult = (result) =>
+          this.#ports.applyMessageEvents.submitted({ smsId, attemptNumber, channel, startId, result });
+        return this.#submit(submission, record, endsAt);
       }),
     );
     const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
@@ -61,7 +70,7 @@ export class SubmitAttempts {
   }
 
   /** Goes along the route until a provider's result is for no other one, or the chain moves on at `endsAt`. */
-  async #submit(submission: Submission, endsAt: number): Promise<void> {
+  async #submit(submission: Submission, record: RecordResult, endsAt: number): Promise<void> {
     const { clock, channelProviders } = this.#ports;
     const { channel, environment, phoneNumber } = submission;
     const route = channelProviders.route(channel, environment, phoneNumber);
@@ -69,15 +78,15 @@ export class SubmitAttempts {
     /** What a provider said that may take the message later. */
     let later: SubmitResult | null = null;
     for (const provider of route) {
-      result = await this.#call(provider, submission);
+      result = await this.#call(provider, submission, record);
       if (!isForNextProvider(result) || clock.now() >= endsAt) break;
       if (isForLater(result)) later = result;
     }
-    await this.#record(submission, outcomeOf(result, later));
+    await record(outcomeOf(result, later));
   }
 
   /** What the provider said in time. Never rejects: a provider that throws leaves the outcome unknown. */
-  #call(provider: ChannelProvider, submission: Submission): Promise<SubmitResult> {
+  #call(provider: ChannelProvider, submission: Submission, record: RecordResult): Promise<SubmitResult> {
     const { submissionCapacity, submitTimeout, logger } = this.#ports;
     const { channel, environment } = submission;
     const of = { channel, provider: provider.name };
@@ -86,7 +95,7 @@ export class SubmitAttempts {
       let isLate = false;
       const settle = (result: SubmitResult): void => {
         if (isLate) {
-          void this.#recordLate(submission, result);
+          void this.#recordLate(channel, record, result);
           return;
         }
         cancel();
@@ -108,16 +117,12 @@ export class SubmitAttempts {
   }
 
   /** The attempt is `unknown` already: a late `accepted` brings the ids under which receipts come. */
-  async #recordLate(submission: Submission, result: SubmitResult): Promise<void> {
+  async #recordLate(channel: Channel, record: RecordResult, result: SubmitResult): Promise<void> {
     try {
-      await this.#record(submission, result);
+      await record(result);
     } catch (error) {
-      this.#ports.logger.error('channel_submit_failed', error, { channel: submission.channel });
+      this.#ports.logger.error('channel_submit_failed', error, { channel });
     }
-  }
-
-  #record({ smsId, attemptNumber, channel }: Submission, result: SubmitResult): Promise<void> {
-    return this.#ports.applyMessageEvents.submitted({ smsId, attemptNumber, channel, result });
   }
 }
 

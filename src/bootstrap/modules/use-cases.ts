@@ -139,6 +139,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, MarkRestored, { unitOfWork, clock, ids: idSource });
   wire(bind, AdvanceMessages, {
     clock,
+    ids: idSource,
     enqueueWebhooks: EnqueueWebhooks,
     channelProviders,
     submissionCapacity: SubmissionCapacity,

@@ -54,7 +54,8 @@ function withCharge(attempt: ChannelAttempt, receipt: DeliveryReceipt): ChannelA
 
 /** The provider took the message, or part of it, and its fate is open still. */
 function acceptedByReceipt(message: Message, attemptNumber: number, now: number): ChainOutcome {
-  return submitted(message, attemptNumber, { kind: 'accepted', providerMessageIds: [] }, now);
+  const result = { kind: 'accepted', providerMessageIds: [] } as const;
+  return submitted(message, { kind: 'submitted', attemptNumber, result }, now);
 }
 
 function succeeded(

@@ -1,7 +1,7 @@
 import { millisecondsInDay } from 'date-fns/constants';
 import type { Channel } from '../shared/channel.ts';
 import { providerText } from '../shared/provider-text.ts';
-import type { ChainEffect, ChainOutcome } from './chain-event.ts';
+import type { ChainEffect, ChainOutcome, SubmittedEvent } from './chain-event.ts';
 import {
   fail,
   isCurrent,
@@ -14,7 +14,7 @@ import {
   withoutEffects,
   withRevocation,
 } from './chain-outcome.ts';
-import type { ChannelAttempt, Message } from './message.ts';
+import type { AttemptState, ChannelAttempt, Message } from './message.ts';
 import { raiseStatus } from './message-status.ts';
 import { receiptTimeoutMs } from './receipt-timeout.ts';
 import { isForLater, type SubmitResult } from './submit-result.ts';
@@ -28,25 +28,29 @@ export const BUSY_RETRIES_END_MS = millisecondsInDay;
 /** A single message has no time to lose: a busy last channel is tried again after this time, in milliseconds. */
 export const SINGLE_BUSY_RETRY_MS = 2_000;
 
-/** What the provider said at once: it took the message, rejected it, or nobody knows. */
+/** The states of an attempt of which a provider may say still that it took the message. */
+const NOT_TAKEN_YET: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatching', 'unknown', 'busy']);
+
+/**
+ * What the provider said at once: it took the message, rejected it, or nobody knows. A result may be stored twice, and come again
+ * after the attempt of a busy provider has started again: only the first result of the newest start rejects the attempt, or makes
+ * it unknown. That a provider took the message is true of any start.
+ */
 export function submitted(
   message: Message,
-  attemptNumber: number,
-  result: SubmitResult,
+  { attemptNumber, startId, result }: SubmittedEvent,
   now: number,
 ): ChainOutcome {
   const attempt = message.attempts[attemptNumber];
   if (attempt === undefined || attempt.state === 'skipped') return withoutEffects(message);
+  const isFirstResult = attempt.state === 'dispatching' && attempt.startId === startId;
   switch (result.kind) {
     case 'accepted':
       return accepted(message, attemptNumber, attempt, result, now);
     case 'rejected':
-      // What was decided already stands: only the first result of an attempt rejects it.
-      return attempt.state === 'dispatching'
-        ? rejected(message, attemptNumber, attempt, result, now)
-        : withoutEffects(message);
+      return isFirstResult ? rejected(message, attemptNumber, attempt, result, now) : withoutEffects(message);
     case 'unknown':
-      return unknown(message, attemptNumber, attempt, result);
+      return unknown(message, attemptNumber, attempt, result, isFirstResult);
     default:
       return result satisfies never;
   }
@@ -59,14 +63,22 @@ function accepted(
   result: Extract<SubmitResult, { kind: 'accepted' }>,
   now: number,
 ): ChainOutcome {
-  const state = attempt.state === 'dispatching' || attempt.state === 'unknown' ? 'accepted' : attempt.state;
+  const state = NOT_TAKEN_YET.has(attempt.state) ? 'accepted' : attempt.state;
   const withIds = replace(message, attemptNumber, {
     ...attempt,
     state,
+    endedAt: state === 'accepted' ? null : attempt.endedAt,
     providerMessageIds: idsOf(result) ?? attempt.providerMessageIds,
   });
   const outcome = revokeLate(markSent(withIds, attempt.channel, now), attemptNumber, result);
   const isWaitedFor = state !== attempt.state && !message.isFinal && isCurrent(message, attemptNumber);
+  if (isWaitedFor && attempt.state === 'busy') {
+    const waits: ChainEffect[] = [
+      { kind: 'unschedule', attemptNumber },
+      scheduleDeadline(attemptNumber, now + message.attemptTimeoutMs),
+    ];
+    return { ...outcome, effects: [...outcome.effects, ...waits] };
+  }
   const window = receiptTimeoutMs(attempt.channel);
   // The deadline of the attempt comes first as a rule, and schedules the end of the window then.
   if (!isWaitedFor || window >= message.attemptTimeoutMs || !isLast(message, attemptNumber)) return outcome;
@@ -109,8 +121,8 @@ function unknown(
   attemptNumber: number,
   attempt: ChannelAttempt,
   result: Extract<SubmitResult, { kind: 'unknown' }>,
+  isFirstResult: boolean,
 ): ChainOutcome {
-  const isFirstResult = attempt.state === 'dispatching';
   const ids = attempt.providerMessageIds.length === 0 ? idsOf(result) : null;
   if (!isFirstResult && ids === null) return withoutEffects(message);
   const named = { ...attempt, providerMessageIds: ids ?? [] };

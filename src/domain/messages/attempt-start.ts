@@ -8,7 +8,11 @@ const CANNOT_CARRY_REASON = 'The channel cannot carry this message';
 /**
  * The attempt is started, unless another one is open or the message is final. A channel that cannot carry the message is skipped.
  */
-export function start(message: Message, attemptNumber: number, now: number): ChainOutcome {
+export function start(
+  message: Message,
+  { attemptNumber, startId }: Extract<ChainEvent, { kind: 'start' }>,
+  now: number,
+): ChainOutcome {
   const channel = message.channels[attemptNumber];
   const before = message.attempts.at(-1);
   if (before !== undefined && OPEN.has(before.state)) return withoutEffects(message);
@@ -21,6 +25,7 @@ export function start(message: Message, attemptNumber: number, now: number): Cha
     providerMessageIds: [],
     deliveredIds: [],
     startedAt: now,
+    ...(startId === undefined ? {} : { startId }),
     ...(before?.state === 'busy' ? { triedSince: triedSince(before) } : {}),
     endedAt: null,
   };
@@ -43,6 +48,12 @@ export function start(message: Message, attemptNumber: number, now: number): Cha
       { kind: 'submit', attemptNumber },
     ],
   };
+}
+
+/** Whether the attempt waits for the submit result of this start, and nothing has ended it. */
+export function isDispatchedBy(message: Message, attemptNumber: number, startId: string): boolean {
+  const attempt = message.attempts[attemptNumber];
+  return !message.isFinal && attempt?.state === 'dispatching' && attempt.startId === startId;
 }
 
 /** The attempt is not started, and the message fails for the given reason. */

@@ -16,10 +16,18 @@ export type DeliveryReceipt =
   | { readonly kind: 'sent' | 'delivered' | 'read'; readonly charge?: ProviderCharge }
   | { readonly kind: 'failed'; readonly reason: string };
 
+/** What the provider said at once about the start of the attempt that has the `startId`. */
+export interface SubmittedEvent {
+  readonly kind: 'submitted';
+  readonly attemptNumber: number;
+  readonly startId?: string | undefined;
+  readonly result: SubmitResult;
+}
+
 /** Everything a chain is told. `attemptNumber` is the position in the chain of the attempt that the event is about. */
 export type ChainEvent =
-  | { readonly kind: 'start'; readonly attemptNumber: number }
-  | { readonly kind: 'submitted'; readonly attemptNumber: number; readonly result: SubmitResult }
+  | { readonly kind: 'start'; readonly attemptNumber: number; readonly startId?: string }
+  | SubmittedEvent
   | {
       readonly kind: 'receipt';
       readonly attemptNumber: number;

@@ -12,9 +12,9 @@ import type { Message } from './message.ts';
 export function advance(message: Message, event: ChainEvent, now: number): ChainOutcome {
   switch (event.kind) {
     case 'start':
-      return start(message, event.attemptNumber, now);
+      return start(message, event, now);
     case 'submitted':
-      return submitted(message, event.attemptNumber, event.result, now);
+      return submitted(message, event, now);
     case 'receipt':
       return receiptArrived(message, event, now);
     case 'deadline':

@@ -42,6 +42,11 @@ export interface ChannelAttempt {
   /** What the provider charges the operator; absent while no receipt said so. */
   readonly charge?: ProviderCharge;
   readonly startedAt: number;
+  /**
+   * Names the transaction that started it: no other process has started it, and a submit result of an earlier start is told
+   * apart. Absent in attempts of earlier versions.
+   */
+  readonly startId?: string;
   /** When it started for the first time; absent unless a busy provider made it start again. */
   readonly triedSince?: number;
   readonly endedAt: number | null;
