@@ -20,6 +20,7 @@ import { WorkerHeartbeat } from '../application/jobs/worker-heartbeat.ts';
 import { ApplyMessageEvents } from '../application/messages/apply-message-events.ts';
 import { ReceiveCallbacks } from '../application/messages/receive-callbacks.ts';
 import { RecordProviderEvents } from '../application/messages/record-provider-events.ts';
+import { RunAttemptJobs } from '../application/messages/run-attempt-jobs.ts';
 import { SendMessages } from '../application/messages/send-messages.ts';
 import { TrackMessage } from '../application/messages/track-message.ts';
 import { ManageCredit } from '../application/operators/manage-credit.ts';
@@ -117,6 +118,7 @@ export const resolveRoots = (container: Container) =>
     requestReports: RequestReports,
     restorePoint: RestorePoint,
     applyMessageEvents: ApplyMessageEvents,
+    runAttemptJobs: RunAttemptJobs,
     runJobs: RunJobs,
     runRetention: RunRetention,
     runWhatsappSync: RunWhatsappSync,

@@ -131,6 +131,7 @@ export class Service {
       lingerMs: this.#parts.watchesClock ? LAST_REQUESTS_MS : 0,
     });
     roots.applyMessageEvents.stop();
+    roots.runAttemptJobs.stop();
     await this.#loop.stop();
     await roots.jobQueue.close();
     roots.deliverWebhooks.stop();

@@ -17,6 +17,7 @@ import { operatorStoresContract } from './operator-stores.contract.ts';
 import { recordAttemptsContract } from './record-attempts.contract.ts';
 import { reportStoreContract } from './report-store.contract.ts';
 import { retentionContract } from './retention.contract.ts';
+import { runAttemptJobsContract } from './run-attempt-jobs.contract.ts';
 import { sendMessagesContract } from './send-messages.contract.ts';
 import type { Storage } from './storage.ts';
 import { storesContract } from './stores.contract.ts';
@@ -132,6 +133,7 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('report store', () => reportStoreContract(open));
   describe('results of delivery attempts', () => recordAttemptsContract(open));
   describe('advancing messages', () => advanceMessagesContract(open));
+  describe('the jobs of messages', () => runAttemptJobsContract(open));
   describe('delivery receipts', () => deliveryReceiptsContract(open));
   describe('changes of a balance', () => creditChangesContract(open));
   describe('inbound messages', () => acceptInboundContract(open));

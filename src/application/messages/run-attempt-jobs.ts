@@ -1,10 +1,14 @@
+import { isDispatchedBy } from '../../domain/messages/attempt-start.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
 import { StorageLocked } from '../errors/storage-locked.ts';
+import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import { groupBy } from '../group-by.ts';
 import type { MessageWork } from '../jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
+import type { Delay } from '../ports/delay.ts';
+import type { Stores } from '../ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
-import type { AdvanceMessages } from './advance-messages.ts';
+import { type AdvanceMessages, NO_WORK, type PendingSubmission } from './advance-messages.ts';
 import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { RevokeAttempts } from './revoke-attempts.ts';
 import type { SubmitAttempts } from './submit-attempts.ts';
@@ -16,6 +20,8 @@ interface AttemptJobPorts {
   readonly submitAttempts: SubmitAttempts;
   readonly revokeAttempts: RevokeAttempts;
   readonly background: BackgroundWork;
+  /** Between two tries to read which attempts were started, after a commit whose reply was lost. */
+  readonly resultRetryDelay: Delay;
 }
 
 type AttemptJobs = readonly LeasedJob<MessageWork>[];
@@ -25,6 +31,7 @@ export class RunAttemptJobs {
   readonly #ports: AttemptJobPorts;
   /** The kinds and projects whose jobs wait for a lock in the background: one batch of each. */
   readonly #isolated = new Set<string>();
+  #isStopping = false;
 
   constructor(ports: AttemptJobPorts) {
     this.#ports = ports;
@@ -37,6 +44,8 @@ export class RunAttemptJobs {
    *
    * When the jobs meet a lock they are done by project. A project that meets it again goes on in the background, where
    * nobody waits for it. Until that is over its further jobs of this kind stay leased: they come again when their lease ends.
+   *
+   * When the database is lost, the attempts may have been started all the same. Those that were are submitted once it is back.
    */
   async execute(jobs: AttemptJobs): Promise<void> {
     await this.#ports.applyMessageEvents.keptUp();
@@ -50,17 +59,49 @@ export class RunAttemptJobs {
     }
   }
 
+  /** From here on what a lost database may have started is read once more, and not again. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
   async #run(jobs: AttemptJobs, lockWait: LockWait): Promise<void> {
     const { unitOfWork, advanceMessages, applyMessageEvents, submitAttempts, revokeAttempts, background } =
       this.#ports;
     const isIsolated = (projectId: string): boolean => applyMessageEvents.isIsolated(projectId);
-    const { submissions, revocations } = await unitOfWork.run(
-      (stores) => advanceMessages.execute(stores, { jobs, isIsolated }),
-      'full',
-      lockWait,
-    );
+    let work = NO_WORK;
+    const advance = async (stores: Stores): Promise<void> => {
+      work = NO_WORK;
+      work = await advanceMessages.execute(stores, { jobs, isIsolated });
+    };
+    try {
+      await unitOfWork.run(advance, 'full', lockWait);
+    } catch (error) {
+      const started = work.submissions;
+      const mayBeStarted = error instanceof StorageUnavailable && started.length > 0;
+      if (mayBeStarted) background.start(() => this.#submitStarted(started));
+      throw error;
+    }
+    const { submissions, revocations } = work;
     if (submissions.length > 0) background.start(() => submitAttempts.execute(submissions));
     revokeAttempts.start(revocations);
+  }
+
+  /** Submits those whose start was committed, and only its reply was lost: no other process submits them. */
+  async #submitStarted(pending: readonly PendingSubmission[]): Promise<void> {
+    const { unitOfWork, submitAttempts, resultRetryDelay } = this.#ports;
+    let started: readonly PendingSubmission[] | null = null;
+    while (started === null) {
+      await new Promise<void>((resolve) => resultRetryDelay(resolve));
+      const isLastTry = this.#isStopping;
+      try {
+        // Waits for a commit that is still in flight, whose messages are locked.
+        started = await unitOfWork.run((stores) => startedAmong(stores, pending));
+      } catch (error) {
+        const isAway = error instanceof StorageUnavailable || error instanceof StorageLocked;
+        if (isLastTry || !isAway) throw error;
+      }
+    }
+    await submitAttempts.execute(started);
   }
 
   async #runByProject(jobs: AttemptJobs): Promise<void> {
@@ -100,4 +141,18 @@ export class RunAttemptJobs {
       job,
     }));
   }
+}
+
+/** Those that this process has started, as their `startId` shows, and that nothing has ended since. */
+async function startedAmong(
+  { messages }: Stores,
+  pending: readonly PendingSubmission[],
+): Promise<readonly PendingSubmission[]> {
+  const locked = await messages.lock(pending.map(({ message }) => message.smsId));
+  const stored = new Map(locked.map((message) => [message.smsId, message]));
+  return pending.filter(({ message, attemptNumber }) => {
+    const own = message.attempts[attemptNumber]?.startId;
+    const found = stored.get(message.smsId);
+    return own !== undefined && found !== undefined && isDispatchedBy(found, attemptNumber, own);
+  });
 }

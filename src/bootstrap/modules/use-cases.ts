@@ -213,6 +213,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     submitAttempts: SubmitAttempts,
     revokeAttempts: RevokeAttempts,
     background: BackgroundWork,
+    resultRetryDelay,
   });
   wire(bind, ManageCampaigns, {
     unitOfWork,

@@ -72,6 +72,7 @@ function world(revocations: readonly PendingRevocation[] = []) {
     submitAttempts,
     revokeAttempts,
     background,
+    resultRetryDelay: (over) => void setImmediate(over),
   });
   return {
     log,
@@ -228,6 +229,7 @@ function lockedWorld() {
     submitAttempts: {} as SubmitAttempts,
     revokeAttempts,
     background,
+    resultRetryDelay: (over) => void setImmediate(over),
   });
   return {
     log,
