@@ -35,6 +35,8 @@ export const accepted = (attemptNumber: number, ...providerMessageIds: readonly 
   submitted(attemptNumber, { kind: 'accepted', providerMessageIds });
 export const rejected = (attemptNumber: number, reason: string, endsChain = false): ChainEvent =>
   submitted(attemptNumber, { kind: 'rejected', reason, endsChain });
+export const busy = (attemptNumber: number): ChainEvent =>
+  submitted(attemptNumber, { kind: 'rejected', reason: 'Busy', endsChain: false, cause: 'busy' });
 export const unknown = (
   attemptNumber: number,
   reason: string,

@@ -31,6 +31,7 @@ export class ChainWorld {
   readonly said: string[] = [];
   readonly settled: (Channel | null)[] = [];
   readonly #everScheduled: ChainEvent[] = [];
+  readonly #unclear = new Set<number>();
 
   constructor(message: Message) {
     this.message = message;
@@ -71,6 +72,9 @@ export class ChainWorld {
     const outcome = advance(before, event, this.now);
     this.#checkEffects(before, outcome);
     this.message = outcome.message;
+    this.message.attempts.forEach(({ state }, at) => {
+      if (state === 'unknown') this.#unclear.add(at);
+    });
     this.#take(outcome);
     this.#checkState(before);
   }
@@ -135,12 +139,14 @@ export class ChainWorld {
       }
       if (effect.kind === 'schedule-start') expect(after.channels[effect.attemptNumber]).toBeDefined();
       if (effect.kind !== 'submit') continue;
-      expect(this.submitted, 'no channel is handed the message twice').not.toContain(effect.attemptNumber);
+      const wasBusy = before.attempts[effect.attemptNumber]?.state === 'busy';
+      const earlier = wasBusy ? [...this.#unclear] : this.submitted;
+      expect(earlier, 'only a busy channel is handed the message again').not.toContain(effect.attemptNumber);
       expect(effect.attemptNumber).toBe(after.attempts.length - 1);
       expect(canCarry(after.channels[effect.attemptNumber] as Channel, after.content)).toBe(true);
-      for (const earlier of after.attempts.slice(0, effect.attemptNumber)) {
+      for (const ended of after.attempts.slice(0, effect.attemptNumber)) {
         expect(['rejected', 'failed', 'timed-out', 'skipped'], 'every earlier channel ended').toContain(
-          earlier.state,
+          ended.state,
         );
       }
     }
@@ -182,7 +188,12 @@ export class ChainWorld {
   /** Submitted, and its submit result is no longer open. */
   #wasTried(attemptNumber: number): boolean {
     const state = this.message.attempts[attemptNumber]?.state ?? 'dispatching';
-    return this.submitted.includes(attemptNumber) && state !== 'dispatching' && state !== 'unknown';
+    return (
+      this.submitted.includes(attemptNumber) &&
+      state !== 'dispatching' &&
+      state !== 'unknown' &&
+      state !== 'busy'
+    );
   }
 
   #checkLastWord(): void {

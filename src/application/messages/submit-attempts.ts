@@ -116,7 +116,7 @@ export class SubmitAttempts {
     });
   }
 
-  /** The attempt is `unknown` already: a late `accepted` brings the ids under which receipts come. */
+  /** The attempt is `unknown` already: a late `accepted` brings the ids of receipts, a late `rejected` moves the chain on. */
   async #recordLate(channel: Channel, record: RecordResult, result: SubmitResult): Promise<void> {
     try {
       await record(result);

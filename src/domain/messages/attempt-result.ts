@@ -33,8 +33,8 @@ const NOT_TAKEN_YET: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatc
 
 /**
  * What the provider said at once: it took the message, rejected it, or nobody knows. A result may be stored twice, and come again
- * after the attempt of a busy provider has started again: only the first result of the newest start rejects the attempt, or makes
- * it unknown. That a provider took the message is true of any start.
+ * after the attempt of a busy provider has started again: only a result of the newest start rejects the attempt, while nothing else
+ * is known, and only the first one makes it unknown. That a provider took the message is true of any start.
  */
 export function submitted(
   message: Message,
@@ -43,12 +43,15 @@ export function submitted(
 ): ChainOutcome {
   const attempt = message.attempts[attemptNumber];
   if (attempt === undefined || attempt.state === 'skipped') return withoutEffects(message);
-  const isFirstResult = attempt.state === 'dispatching' && attempt.startId === startId;
+  const isOfNewestStart = attempt.startId === startId;
+  const isFirstResult = isOfNewestStart && attempt.state === 'dispatching';
   switch (result.kind) {
     case 'accepted':
       return accepted(message, attemptNumber, attempt, result, now);
     case 'rejected':
-      return isFirstResult ? rejected(message, attemptNumber, attempt, result, now) : withoutEffects(message);
+      return isOfNewestStart && isUndecided(attempt)
+        ? rejected(message, attemptNumber, attempt, result, now)
+        : withoutEffects(message);
     case 'unknown':
       return unknown(message, attemptNumber, attempt, result, isFirstResult);
     default:
@@ -96,7 +99,8 @@ function rejected(
   now: number,
 ): ChainOutcome {
   const ended = { ...attempt, reason: providerText(result.reason), endedAt: now };
-  if (isForLater(result) && now < busyRetriesEnd(message, attemptNumber)) {
+  // A channel whose result was unknown is never called again, whatever it says later.
+  if (attempt.state === 'dispatching' && isForLater(result) && now < busyRetriesEnd(message, attemptNumber)) {
     return {
       message: replace(message, attemptNumber, { ...ended, state: 'busy' }),
       effects: [
@@ -115,7 +119,12 @@ function rejected(
   return { ...outcome, effects: [...outcome.effects, stop] };
 }
 
-/** Later results of an attempt only add the ids that were not known. */
+/** What was decided already stands: a rejection counts while nothing else is known, also one that comes late. */
+function isUndecided({ state, providerMessageIds }: ChannelAttempt): boolean {
+  return state === 'dispatching' || (state === 'unknown' && providerMessageIds.length === 0);
+}
+
+/** A later result without an outcome only adds the ids that were not known. */
 function unknown(
   message: Message,
   attemptNumber: number,

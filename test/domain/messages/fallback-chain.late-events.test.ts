@@ -1,8 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
 import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
 import { advance } from '../../../src/domain/messages/fallback-chain.ts';
-import { aMessage, aText, NOW, SECOND_MS } from '../../support/builders.ts';
+import { aMessage, anId, aText, NOW, SECOND_MS } from '../../support/builders.ts';
 import {
+  ATTEMPT_TIMEOUT,
   DAY_MS,
   play,
   type Scene,
@@ -16,6 +17,7 @@ import {
 } from '../../support/chain-scenes.ts';
 import {
   accepted,
+  busy,
   deadline,
   receiptArrived,
   receiptFailed,
@@ -233,6 +235,48 @@ describe('late, doubled and reversed events', () => {
   ])('%s again changes nothing once the next channel works', (_, event) => {
     const message = play(toWhatsappThenSms, [...movedOn, SECOND_STARTED]);
     expect(advance(message, event, NOW)).toEqual({ message, effects: [] });
+  });
+
+  describe('a rejection after a result that was unclear', () => {
+    const unclear: readonly Scene[] = [STARTED, [unknown(0, 'No response'), []]];
+
+    it('a late rejection moves the chain on at once, and nothing more follows for its channel', () => {
+      const message = play(toWhatsappThenSms, [
+        ...unclear,
+        [rejected(0, 'Not on whatsapp'), ['unschedule 0', 'start 1']],
+        [rejected(0, 'Not on whatsapp'), []],
+        [deadline(0), []],
+        [start(1), [`deadline 1 in ${ATTEMPT_TIMEOUT}`, 'submit 1']],
+      ]);
+      expect(message.attempts[0]).toMatchObject({ state: 'rejected', reason: 'Not on whatsapp' });
+    });
+
+    it('a late rejection on the last channel fails the message once', () => {
+      play(toSms, [
+        ...unclear,
+        [rejected(0, 'Barred'), ['unschedule 0', 'finally failed sms: Barred', 'release']],
+        [rejected(0, 'Barred'), []],
+        [deadline(0), []],
+      ]);
+    });
+
+    it('a provider that says late that it was busy is not given the message again', () => {
+      play(toSms, [...unclear, [busy(0), ['unschedule 0', 'finally failed sms: Busy', 'release']]]);
+      const ofCampaign = { ...toSms, campaignId: anId(1) };
+      play(ofCampaign, [...unclear, [busy(0), ['unschedule 0', 'finally failed sms: Busy', 'release']]]);
+    });
+
+    it('a late rejection changes nothing when ids show that the provider took a part', () => {
+      const message = play(toWhatsappThenSms, [STARTED, [unknown(0, 'No response', 'part-1'), []]]);
+      expect(advance(message, rejected(0, 'x'), NOW)).toEqual({ message, effects: [] });
+    });
+
+    it('a late rejection changes nothing once a receipt came or the time was over', () => {
+      const received = play(toWhatsappThenSms, [...unclear, [receiptArrived(0, 'sent'), ['sent whatsapp']]]);
+      expect(advance(received, rejected(0, 'x'), NOW)).toEqual({ message: received, effects: [] });
+      const over = play(toWhatsappThenSms, [...unclear, [deadline(0), ['unschedule 0', 'start 1']]]);
+      expect(advance(over, rejected(0, 'x'), NOW)).toEqual({ message: over, effects: [] });
+    });
   });
 
   it('a rejection after the channel took the message changes nothing', () => {

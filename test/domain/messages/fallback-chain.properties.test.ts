@@ -7,6 +7,7 @@ import type { Channel } from '../../../src/domain/shared/channel.ts';
 import { aCode, aMessage, aTemplateContent, aText, HOUR_MS } from '../../support/builders.ts';
 import {
   accepted,
+  busy,
   deadline,
   RECEIPT_KINDS,
   receiptArrived,
@@ -39,6 +40,7 @@ const results = fc.oneof(
   { weight: 8, arbitrary: attempts.map((attemptNumber) => accepted(attemptNumber)) },
   { weight: 2, arbitrary: attempts.map((attemptNumber) => rejected(attemptNumber, 'Rejected')) },
   { weight: 1, arbitrary: attempts.map((attemptNumber) => rejected(attemptNumber, 'Blocked', true)) },
+  { weight: 1, arbitrary: attempts.map(busy) },
   { weight: 3, arbitrary: attempts.map((attemptNumber) => unknown(attemptNumber, 'Unclear')) },
 );
 const receipts = fc.oneof(
@@ -97,6 +99,24 @@ describe('whatever happens to a chain', () => {
         );
         expect(world.message.status).toBe('failed');
       }),
+    );
+  });
+
+  it('a channel whose result was unclear is not given the message again, whatever it says soon after', () => {
+    const soon = fc.record({
+      kind: fc.constant('told' as const),
+      event: attempts.chain((at) => fc.constantFrom(unknown(at, 'Unclear'), busy(at), rejected(at, 'No'))),
+      afterMs: fc.nat({ max: 3_000 }),
+    });
+    const hastyStories = fc.array(fc.oneof(ordinaryMoves, soon, soon), { maxLength: 30, size: 'max' });
+    fc.assert(
+      fc.property(messages, hastyStories, (message, moves) => {
+        const world = new ChainWorld(message);
+        for (const move of moves) world.make(move);
+        world.fallSilent();
+        expect(world.message.isFinal).toBe(true);
+      }),
+      { numRuns: RUNS },
     );
   });
 
