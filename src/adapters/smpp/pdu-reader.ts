@@ -51,12 +51,11 @@ function readDelivery(octets: Buffer): Delivery | null {
   const destination = afterText(octets, source) + 2;
   const esmClass = afterText(octets, destination);
   const validity = afterText(octets, esmClass + 3);
-  const dataCoding = afterText(octets, validity) + 2;
-  const message = dataCoding + 3;
+  // Two octets about the registration, the alphabet, the number of a stored message, and the length.
+  const message = afterText(octets, validity) + 5;
   const end = Math.min(message + octetAt(octets, message - 1), octets.length);
   const fields = {
     esmClass: octetAt(octets, esmClass),
-    dataCoding: octetAt(octets, dataCoding),
     octets: octets.subarray(message, end),
     receiptedMessageId: null,
     messageState: null,

@@ -33,7 +33,6 @@ export const INTERFACE_VERSION = 0x34;
 /** The body of a `deliver_sm`. */
 export interface Delivery {
   readonly esmClass: number;
-  readonly dataCoding: number;
   /** Of `short_message`, or of `message_payload` when that is empty. */
   readonly octets: Buffer;
   /** Optional parameters; null when missing. */

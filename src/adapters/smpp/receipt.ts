@@ -9,8 +9,8 @@ const DELIVERY_RECEIPT = 0x04;
 const INTERMEDIATE_NOTIFICATION = 0x20;
 const HEADER_BIT = 0x40;
 
-const ALPHABET_MASK = 0x0c;
-const ALPHABET_UCS2 = 0x08;
+/** Characters of UCS-2 have two octets, and those of a field's name begin with 0; a mark of the byte order may stand in front. */
+const FIRST_OCTETS = 4;
 
 /** In UCS-2 a character has two. */
 const TEXT_OCTETS_MAX = 2 * RECEIPT_TEXT_CHARACTERS_MAX;
@@ -28,11 +28,14 @@ export function receiptOf(delivery: Delivery, forms: MessageIdForms): Submission
   return read === null ? null : { channel: 'sms', providerMessageId: read.id, receipt: read.receipt };
 }
 
-/** ASCII, whatever the alphabet says, unless it is UCS-2. Only the start: what is cut out of a text keeps all of it in memory. */
-function textOf({ esmClass, dataCoding, octets }: Delivery): string {
+/**
+ * Many SMSCs write ASCII and name the alphabet of the message that was sent, so that only the octets tell. Only the start is
+ * read: what is cut out of a text keeps all of it in memory.
+ */
+function textOf({ esmClass, octets }: Delivery): string {
   const start = (esmClass & HEADER_BIT) === 0 ? 0 : (octets[0] ?? 0) + 1;
   const body = octets.subarray(start, start + TEXT_OCTETS_MAX);
-  if ((dataCoding & ALPHABET_MASK) !== ALPHABET_UCS2) return body.toString('latin1');
+  if (!body.subarray(0, FIRST_OCTETS).includes(0)) return body.toString('latin1');
   return Buffer.from(body.subarray(0, body.length & ~1))
     .swap16()
     .toString('utf16le');

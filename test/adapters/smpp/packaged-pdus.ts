@@ -45,7 +45,6 @@ export function packagedDelivery(octets: Buffer): Delivery | null {
     const receipted = pdu.receipted_message_id;
     return {
       esmClass: numberOf(pdu.esm_class) ?? 0,
-      dataCoding: numberOf(pdu.data_coding) ?? 0,
       octets: message.length > 0 ? message : octetsOf(pdu.message_payload),
       receiptedMessageId: Buffer.isBuffer(receipted)
         ? receipted.toString('latin1').replace(/\0.*$/s, '')

@@ -54,6 +54,20 @@ describeWithSmsc('the SMPP provider and receipts', () => {
       receiptOf('77', { kind: 'failed', reason: 'The SMSC reports UNDELIVERABLE' }),
     ],
     [
+      'in UCS-2 with a mark of its byte order',
+      { esm_class: 4, data_coding: DATA_CODING_UCS2 },
+      ucs2('\ufeffid:77 stat:DELIVRD'),
+      receiptOf('77', DELIVERED),
+    ],
+    ...[DATA_CODING_UCS2, 0xf8, 0x19].map(
+      (coding): [string, Record<string, number>, string, ProviderEvent] => [
+        `in ASCII that carries the data_coding ${coding} of the text that was sent`,
+        { esm_class: 4, data_coding: coding },
+        ascii('id:77 sub:001 dlvrd:001 stat:DELIVRD err:000 text:Hi'),
+        receiptOf('77', DELIVERED),
+      ],
+    ),
+    [
       'behind a header with an odd number of octets',
       { esm_class: 0x44, data_coding: DATA_CODING_UCS2 },
       `06080400010101${ucs2('id:77 stat:DELIVRD')}`,
