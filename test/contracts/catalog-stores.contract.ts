@@ -10,7 +10,9 @@ import {
   aPhoneNumber,
   aProject,
   aSenderId,
+  aWhatsappAccount,
   aWhatsappBusiness,
+  aWhatsappPhoneNumber,
   NOW,
   somePrices,
   someStoredPrices,
@@ -421,6 +423,22 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
   });
 
   describe('whatsapp resources', () => {
+    /** A dev project stands between two live ones. */
+    const openWithDev = () =>
+      run(({ projects }) =>
+        projects.insert(
+          [A, B, C].map((id) => aProject({ id, slug: id, environment: id === B ? 'dev' : 'live' })),
+        ),
+      );
+    /** A business with an account for each number. */
+    const treeOfNumbers = (...numbers: readonly (readonly [platformId: string, id: string])[]) => [
+      aWhatsappBusiness({
+        whatsappAccounts: numbers.map(([phoneNumberId, id]) =>
+          aWhatsappAccount({ phoneNumbers: [aWhatsappPhoneNumber({ id, phoneNumberId })] }),
+        ),
+      }),
+    ];
+
     it('the whatsapp store replaces the whatsapp tree of one project and leaves the others alone', async () => {
       await openAccounts();
       await run(({ whatsapp }) => whatsapp.replace(A, [aWhatsappBusiness()]));
@@ -433,17 +451,46 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       ]);
     });
 
-    it('the whatsapp store reads the trees in pages, in the order of the projects, until none is left', async () => {
-      await openAccounts();
-      await run(({ whatsapp }) => whatsapp.replace(B, [aWhatsappBusiness({ name: 'Other' })]));
+    it('the whatsapp store reads the trees of live projects one after another, in the order of the projects', async () => {
+      await openWithDev();
+      await run(({ whatsapp }) => whatsapp.replace(C, [aWhatsappBusiness({ name: 'Other' })]));
+      await run(({ whatsapp }) => whatsapp.replace(B, [aWhatsappBusiness()]));
       await run(({ whatsapp }) => whatsapp.replace(A, [aWhatsappBusiness()]));
-      const page = (after: string | null, limit: number) =>
-        read(async ({ whatsapp }) => [...(await whatsapp.page(after, limit))]);
-      expect(await page(null, 1)).toEqual([[A, [aWhatsappBusiness()]]]);
-      expect(await page(A, 1)).toEqual([[B, [aWhatsappBusiness({ name: 'Other' })]]]);
-      expect(await page(B, 1)).toEqual([]);
-      expect((await page(null, 5)).map(([projectId]) => projectId)).toEqual([A, B]);
+      const nextLive = (after: string | null) => read(({ whatsapp }) => whatsapp.nextLive(after));
+      expect(await nextLive(null)).toEqual([A, [aWhatsappBusiness()]]);
+      expect(await nextLive(A)).toEqual([C, [aWhatsappBusiness({ name: 'Other' })]]);
+      expect(await nextLive(C)).toBeNull();
     });
+
+    it('the whatsapp store finds the numbers in the trees of live projects as they were written last', async () => {
+      await openWithDev();
+      const found = async () => [...(await read(({ whatsapp }) => whatsapp.phoneIdsOf(['1', '2', '3'])))];
+      await run(({ whatsapp }) => whatsapp.replace(C, treeOfNumbers(['1', 'c1'], ['2', 'c2'])));
+      await run(({ whatsapp }) => whatsapp.replace(B, treeOfNumbers(['3', 'of-dev'])));
+      expect(await found()).toEqual([
+        ['1', 'c1'],
+        ['2', 'c2'],
+      ]);
+      await run(({ whatsapp }) => whatsapp.replace(A, treeOfNumbers(['1', 'a1'], ['1', 'again'])));
+      expect(await found()).toEqual([
+        ['1', 'a1'],
+        ['2', 'c2'],
+      ]);
+      await run(({ whatsapp }) => whatsapp.replace(A, treeOfNumbers(['3', 'a3'])));
+      await run(({ whatsapp }) => whatsapp.replace(C, []));
+      expect(await found()).toEqual([['3', 'a3']]);
+    });
+
+    it.each(['\u0000', '\\u0000', '\\\u0000', '\ud800', 'a\\'])(
+      'the whatsapp store finds the numbers of a tree with the characters %j',
+      async (name) => {
+        await openWithDev();
+        const tree = treeOfNumbers(['1', 'a1']).map((business) => ({ ...business, name }));
+        await run(({ whatsapp }) => whatsapp.replace(A, tree));
+        expect([...(await read(({ whatsapp }) => whatsapp.phoneIdsOf(['1'])))]).toEqual([['1', 'a1']]);
+        expect((await read(({ whatsapp }) => whatsapp.byProjectIds([A]))).get(A)).toEqual(tree);
+      },
+    );
 
     it('the whatsapp store keeps the tree of a locked project from being replaced until the transaction ends', async () => {
       await openAccounts();

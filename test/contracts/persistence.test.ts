@@ -50,6 +50,7 @@ const TABLES = [
   'sender_ids',
   'sender_id_reasons',
   'whatsapp_versions',
+  'whatsapp_numbers',
   'whatsapp_resources',
   'inbound_webhooks',
   'inbound_webhook_rotations',

@@ -52,6 +52,9 @@ export interface PriceStore {
   ): Promise<{ readonly total: number; readonly rows: readonly InternationalPrice[] }>;
 }
 
+/** The resource tree of one project. */
+export type TreeOfProject = readonly [projectId: string, businesses: readonly WhatsappBusiness[]];
+
 export interface WhatsappStore {
   /** Replaces the resource tree of a project. */
   replace(projectId: string, businesses: readonly WhatsappBusiness[]): Promise<void>;
@@ -59,6 +62,11 @@ export interface WhatsappStore {
   byProjectIds(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>>;
   /** As `byProjectIds`, and keeps others from replacing the trees until the transaction ends. */
   lock(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>>;
-  /** Up to `limit` trees in the order of their projects, those after the project `after`; null begins at the first. */
-  page(after: string | null, limit: number): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>>;
+  /** The tree of the first live project behind `after`, or of the first one of all; null when there is none. */
+  nextLive(after: string | null): Promise<TreeOfProject | null>;
+  /**
+   * Our ids of the numbers of live projects by the ids that the platform gave them, without reading a tree. The map lacks
+   * numbers of no live project; a number that two have belongs to the first one.
+   */
+  phoneIdsOf(platformIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }

@@ -10,7 +10,14 @@ import { type Database, openDatabase } from '../../../src/adapters/knex/database
 import { migrationsFor } from '../../../src/adapters/knex/migrations/migrations.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import type { PhoneNumber } from '../../../src/domain/shared/phone-number.ts';
-import { anSmsId, PROJECT_ID } from '../../support/builders.ts';
+import {
+  anSmsId,
+  aProject,
+  aWhatsappAccount,
+  aWhatsappBusiness,
+  aWhatsappPhoneNumber,
+  PROJECT_ID,
+} from '../../support/builders.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const PROCESSES = 3;
@@ -48,6 +55,7 @@ const NAMES = [
   '029-parked-by-provider',
   '030-failed-starts',
   '031-versions-of-trees',
+  '032-whatsapp-numbers',
 ];
 
 describe('migrations on SQLite', () => {
@@ -110,6 +118,9 @@ describe('migrations on SQLite', () => {
   it('migrations count the open conversations of every portfolio', () =>
     countConversations({ kind: 'sqlite', filename: ':memory:' }));
 
+  it('migrations find the whatsapp numbers in the stored trees', () =>
+    findStoredNumbers({ kind: 'sqlite', filename: ':memory:' }));
+
   it('one process migrates at a time when three processes start at once', {
     timeout: PROCESS_TIMEOUT_MS,
   }, async () => {
@@ -125,6 +136,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
     it('migrations run once when they are called twice', () => inOwnSchema(migrateTwice));
 
     it('migrations give every endpoint with open events its job', () => inOwnSchema(giveEndpointsTheirJobs));
+
+    it('migrations find the whatsapp numbers in the stored trees', () => inOwnSchema(findStoredNumbers));
 
     it('migrations keep the existing events, and make an inbound event unique', () =>
       inOwnSchema(keepEvents));
@@ -550,6 +563,24 @@ async function countConversations(config: DatabaseConfig): Promise<void> {
     Promise.all(['a', 'b', 'none'].map((portfolio) => conversations.count(portfolio, 0))),
   );
   expect(counts).toEqual([2, 1, 0]);
+  await database.close();
+}
+
+/** From a database where only the trees had the whatsapp numbers, one of them twice. */
+async function findStoredNumbers(config: DatabaseConfig): Promise<void> {
+  const database = openDatabase(config);
+  await migrateTo(database, '031-versions-of-trees');
+  const unitOfWork = new SqlUnitOfWork(database);
+  const account = (id: string) =>
+    aWhatsappAccount({ phoneNumbers: [aWhatsappPhoneNumber({ id, phoneNumberId: '77' })] });
+  await unitOfWork.run(async ({ projects, whatsapp }) => {
+    await projects.insert([aProject()]);
+    const whatsappAccounts = [account('first'), account('second')];
+    await whatsapp.replace(PROJECT_ID, [aWhatsappBusiness({ name: 'nul \u0000', whatsappAccounts })]);
+  });
+  await database.migrate();
+  const found = await unitOfWork.read(({ whatsapp }) => whatsapp.phoneIdsOf(['77', '78']));
+  expect([...found]).toEqual([['77', 'first']]);
   await database.close();
 }
 

@@ -90,7 +90,7 @@ function versionsOn(config: DatabaseConfig): void {
     expect(await read()).toBe(first);
   });
 
-  it('a tree that the program of the version before replaced is read again', async () => {
+  it('a tree that the program of the version before replaced is read again, and its numbers are found', async () => {
     await replace(ONE);
     await read();
     await database.knex.raw(
@@ -99,6 +99,13 @@ function versionsOn(config: DatabaseConfig): void {
       [PROJECT.id, JSON.stringify(OTHER)],
     );
     expect(await read()).toEqual(OTHER);
+    const numbers = OTHER.flatMap(({ whatsappAccounts }) =>
+      whatsappAccounts.flatMap(({ phoneNumbers }) => phoneNumbers),
+    );
+    const ids = numbers.map(({ phoneNumberId, id }) => [phoneNumberId, id] as const);
+    expect(ids).not.toEqual([]);
+    const platformIds = numbers.map(({ phoneNumberId }) => phoneNumberId);
+    expect(await unitOfWork.run(({ whatsapp }) => whatsapp.phoneIdsOf(platformIds))).toEqual(new Map(ids));
   });
 
   it('a tree that a transaction read and then took back is never seen again', async () => {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
-import { liveTrees, TREES_PER_PAGE } from '../../../src/application/whatsapp/live-trees.ts';
+import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { liveTrees } from '../../../src/application/whatsapp/live-trees.ts';
 import { anId, aProject, aWhatsappBusiness } from '../../support/builders.ts';
 
 let database: Database;
@@ -28,20 +29,23 @@ const store = (count: number) =>
     for (const n of numbers) await whatsapp.replace(anId(n), treeOf(n));
   });
 
-const all = async () => {
+it('the live trees are those of live projects in their order, each in a read of its own', async () => {
+  await store(6);
+  let reads = 0;
+  const counted: Pick<UnitOfWork, 'read'> = {
+    read: (work) => {
+      reads += 1;
+      return unitOfWork.read(work);
+    },
+  };
   const trees = [];
-  for await (const tree of liveTrees(unitOfWork)) trees.push(tree);
-  return trees;
-};
-
-it('the live trees are those of live projects in their order, over every page', async () => {
-  await store(TREES_PER_PAGE + 3);
-  const live = Array.from({ length: TREES_PER_PAGE / 2 + 2 }, (_, index) => 2 * index + 1);
-  expect(await all()).toEqual(live.map((n) => [anId(n), treeOf(n)]));
+  for await (const tree of liveTrees(counted)) {
+    trees.push(tree);
+    expect(reads).toBe(trees.length);
+  }
+  expect(trees).toEqual([1, 3, 5].map((n) => [anId(n), treeOf(n)]));
 });
 
-it('the live trees end behind a page that is full, and there are none without projects', async () => {
-  expect(await all()).toEqual([]);
-  await store(TREES_PER_PAGE);
-  expect(await all()).toHaveLength(TREES_PER_PAGE / 2);
+it('there are no live trees without live projects', async () => {
+  for await (const tree of liveTrees(unitOfWork)) expect.unreachable(`a tree of ${tree[0]}`);
 });

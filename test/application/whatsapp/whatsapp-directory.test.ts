@@ -3,7 +3,6 @@ import { type Database, openDatabase } from '../../../src/adapters/knex/database
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { WHATSAPP_DIRECTORY_FRESH_MS } from '../../../src/application/ports/whatsapp-directory.ts';
-import { TREES_PER_PAGE } from '../../../src/application/whatsapp/live-trees.ts';
 import { StoredWhatsappDirectory } from '../../../src/application/whatsapp/whatsapp-directory.ts';
 import type { WhatsappBusiness } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
 import {
@@ -113,33 +112,12 @@ it('the directory rejects while the database is away, and keeps no failure', asy
   expect([...(await directory.phoneIdsOf(['1']))]).toEqual([['1', 'one']]);
 });
 
-it('the directory finds our ids of numbers by those of the platform, over every page of projects', async () => {
-  const count = TREES_PER_PAGE * 2;
-  const ids = Array.from({ length: count }, (_, index) => anId(index + 1));
-  await store(...ids.map((id, index) => [id, tree(`ours-${index}`, `${index}`)] as const));
-  const last = `${count - 1}`;
-  expect([...(await directory.phoneIdsOf(['0', last, 'unknown']))]).toEqual([
-    ['0', 'ours-0'],
-    [last, `ours-${last}`],
-  ]);
-  expect(unitOfWork.reads).toBe(3);
-  await directory.phoneIdsOf([]);
-  await directory.phoneIdsOf(['1']);
-  expect(unitOfWork.reads).toBe(3);
-});
-
-it('the directory gives a number that two projects have to the first one, and a new number soon', async () => {
-  await store([B, tree('of-b', '1')], [A, tree('of-a', '1')]);
-  expect((await directory.phoneIdsOf(['1'])).get('1')).toBe('of-a');
-  await store([A, tree('of-a', '2')]);
-  clock.at += WHATSAPP_DIRECTORY_FRESH_MS;
-  expect([...(await directory.phoneIdsOf(['1', '2']))]).toEqual([
-    ['1', 'of-b'],
-    ['2', 'of-a'],
-  ]);
-});
-
-it('the number of a dev project is not found, also when a live project has it after all', async () => {
-  await store([DEV, tree('made-up', '1')], [A, tree('of-a', '1')]);
-  expect(await directory.phoneIdsOf(['1'])).toEqual(new Map([['1', 'of-a']]));
+it('the directory finds our ids of numbers by those of the platform with one read, and the new ones at once', async () => {
+  await store([A, tree('one', '1')], [DEV, tree('made-up', '3')]);
+  expect([...(await directory.phoneIdsOf(['1', '2', '3']))]).toEqual([['1', 'one']]);
+  expect(unitOfWork.reads).toBe(1);
+  await store([B, tree('two', '2')]);
+  expect((await directory.phoneIdsOf(['2'])).get('2')).toBe('two');
+  expect(await directory.phoneIdsOf([])).toEqual(new Map());
+  expect(unitOfWork.reads).toBe(2);
 });

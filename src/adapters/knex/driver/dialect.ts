@@ -16,6 +16,8 @@ export interface DdlVariants {
   readonly messagesByNumber: readonly string[];
   /** The triggers that give each tree of whatsapp resources another version whenever it is written, and the versions of today. */
   readonly versionsOfTrees: readonly string[];
+  /** The triggers that write the numbers in each tree of whatsapp resources whenever it is written, and the numbers of today. */
+  readonly numbersOfTrees: readonly string[];
   /** Whether others may write while a migration runs, so that it has to lock the tables it rewrites. */
   readonly needsTableLocks: boolean;
   /** Leaves part of the pages of a table to changed rows; nothing where a row is changed in its place. */

@@ -31,6 +31,7 @@ import * as messagesByNumber from './028-messages-by-number.ts';
 import * as parkedByProvider from './029-parked-by-provider.ts';
 import * as failedStarts from './030-failed-starts.ts';
 import * as versionsOfTrees from './031-versions-of-trees.ts';
+import * as whatsappNumbers from './032-whatsapp-numbers.ts';
 
 interface Migration {
   readonly name: string;
@@ -70,6 +71,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '029-parked-by-provider', up: parkedByProvider.up },
   { name: '030-failed-starts', up: failedStarts.up },
   { name: '031-versions-of-trees', up: versionsOfTrees.up },
+  { name: '032-whatsapp-numbers', up: whatsappNumbers.up },
 ];
 
 /** The names of all migrations, in their order. */

@@ -60,6 +60,27 @@ const VERSIONS_OF_TREES: readonly string[] = [
   'INSERT INTO whatsapp_versions SELECT project_id, gen_random_uuid() FROM whatsapp_resources',
 ];
 
+/** A template may have characters that no text of PostgreSQL holds: their escapes are left out, and a backslash's own is kept. */
+const READABLE_TREE = String.raw`regexp_replace(document, '(\\\\)|\\u(0000|d[89a-f][0-9a-f]{2})', '\1', 'g')::json`;
+
+const NUMBERS_IN_TREES = `
+  INSERT INTO whatsapp_numbers (project_id, platform_id, phone_id)
+  SELECT project_id, number ->> 'phoneNumberId', number ->> 'id'
+  FROM whatsapp_resources, json_array_elements(${READABLE_TREE}) business,
+    json_array_elements(business -> 'whatsappAccounts') account, json_array_elements(account -> 'phoneNumbers') number`;
+
+const NUMBERS_OF_TREES: readonly string[] = [
+  `CREATE FUNCTION number_whatsapp_tree() RETURNS trigger LANGUAGE plpgsql AS $$
+   BEGIN
+     DELETE FROM whatsapp_numbers WHERE project_id = NEW.project_id;
+     ${NUMBERS_IN_TREES} WHERE project_id = NEW.project_id ON CONFLICT DO NOTHING;
+     RETURN NULL;
+   END $$`,
+  `CREATE TRIGGER whatsapp_numbered AFTER INSERT OR UPDATE ON whatsapp_resources
+   FOR EACH ROW EXECUTE FUNCTION number_whatsapp_tree()`,
+  `${NUMBERS_IN_TREES} ON CONFLICT DO NOTHING`,
+];
+
 /** Separates our advisory locks from anyone else's. */
 const MIGRATION_LOCK = 0x6261_7269;
 
@@ -104,6 +125,7 @@ export class PostgresDialect implements Dialect {
     singleSends: SINGLE_SENDS,
     messagesByNumber: [],
     versionsOfTrees: VERSIONS_OF_TREES,
+    numbersOfTrees: NUMBERS_OF_TREES,
     needsTableLocks: true,
     fillPages: (table, percent) => [`ALTER TABLE ${table} SET (fillfactor = ${percent})`],
   };

@@ -53,6 +53,22 @@ const VERSIONS_OF_TREES: readonly string[] = [
   'INSERT INTO whatsapp_versions SELECT project_id, hex(randomblob(16)) FROM whatsapp_resources',
 ];
 
+const NUMBERS_IN_TREES = `
+  INSERT INTO whatsapp_numbers (project_id, platform_id, phone_id)
+  SELECT project_id, number.value ->> 'phoneNumberId', number.value ->> 'id'
+  FROM whatsapp_resources, json_each(document) business,
+    json_each(business.value, '$.whatsappAccounts') account, json_each(account.value, '$.phoneNumbers') number`;
+
+const NUMBER_TREE = `
+  DELETE FROM whatsapp_numbers WHERE project_id = NEW.project_id;
+  ${NUMBERS_IN_TREES} WHERE project_id = NEW.project_id ON CONFLICT DO NOTHING;`;
+
+const NUMBERS_OF_TREES: readonly string[] = [
+  `CREATE TRIGGER whatsapp_numbered_first AFTER INSERT ON whatsapp_resources BEGIN ${NUMBER_TREE} END`,
+  `CREATE TRIGGER whatsapp_numbered_again AFTER UPDATE ON whatsapp_resources BEGIN ${NUMBER_TREE} END`,
+  `${NUMBERS_IN_TREES} WHERE true ON CONFLICT DO NOTHING`,
+];
+
 /** One connection that writes, durable at commit. Files are in WAL mode; one thread writes their log back, and one reads. */
 export class SqliteDialect implements Dialect {
   readonly ddlVariants: DdlVariants = {
@@ -62,6 +78,7 @@ export class SqliteDialect implements Dialect {
     singleSends: [],
     messagesByNumber: NUMBER_BLOCKS,
     versionsOfTrees: VERSIONS_OF_TREES,
+    numbersOfTrees: NUMBERS_OF_TREES,
     needsTableLocks: false,
     fillPages: () => [],
   };

@@ -1,4 +1,4 @@
-import type { WhatsappStore } from '../../../application/ports/catalog-stores.ts';
+import type { TreeOfProject, WhatsappStore } from '../../../application/ports/catalog-stores.ts';
 import type { WhatsappBusiness } from '../../../domain/whatsapp/whatsapp-resources.ts';
 import type { Insert, Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
@@ -52,13 +52,24 @@ export class SqlWhatsappStore implements WhatsappStore {
     return this.byProjectIds(projectIds);
   }
 
-  async page(after: string | null, limit: number): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>> {
-    return treesIn(
-      await this.#session.query(
-        'SELECT project_id, document FROM whatsapp_resources WHERE project_id > ? ORDER BY project_id LIMIT ?',
-        [after ?? '', limit],
-      ),
+  async nextLive(after: string | null): Promise<TreeOfProject | null> {
+    const rows = await this.#session.query(
+      `SELECT project_id, document FROM whatsapp_resources JOIN projects ON projects.id = project_id
+       WHERE project_id > ? AND environment = 'live' ORDER BY project_id LIMIT 1`,
+      [after ?? ''],
     );
+    const [tree = null] = treesIn(rows);
+    return tree;
+  }
+
+  async phoneIdsOf(platformIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#session.query(
+      `SELECT platform_id, phone_id FROM whatsapp_numbers JOIN projects ON projects.id = project_id
+       WHERE platform_id = ANY(?) AND environment = 'live' ORDER BY platform_id, project_id DESC`,
+      [platformIds],
+    );
+    // Of a number that several have the last one counts, which is that of the first project.
+    return new Map(rows.map((row) => [row.platform_id as string, row.phone_id as string]));
   }
 
   /** A tree and its version in one statement: between two, others may replace both. */
