@@ -89,7 +89,6 @@ import {
   BACKLOG_SHARE,
   SUBMISSIONS_IN_FLIGHT_MAX,
 } from '../../src/application/messages/submission-capacity.ts';
-import { SUBMIT_TIMEOUT_MS } from '../../src/application/ports/channel-provider.ts';
 import { PROVIDER_WAIT_MS } from '../../src/application/ports/provider-http.ts';
 import {
   REPORTS_WRITTEN_MAX,
