@@ -9,8 +9,8 @@ interface Held {
 
 /**
  * The bodies of requests from anybody that are in memory. Beyond `bytesMax` in all, the unfinished ones that began first are
- * closed: those of an address that has more than half of all, or else whoever sends them. An honest body is complete soon, and
- * how much an address holds says nothing about a stranger who has many addresses.
+ * closed: those of an address that has more than half of all, or else of any address. An honest body is complete soon, and an
+ * attacker with many addresses holds little under each.
  */
 export class HeldBodies {
   readonly #bytesMax: number;

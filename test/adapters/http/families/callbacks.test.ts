@@ -127,13 +127,13 @@ it.each([
   },
 );
 
-it('a genuine callback of many receipts is taken beside a stranger with hundreds of addresses that each hold little', async () => {
+it('a genuine callback of many receipts is taken beside an attacker with hundreds of addresses that each hold little', async () => {
   const unfinished = head(CHUNKED) + chunk(100 * KILOBYTE);
-  const stranger = async (network: number, count: number): Promise<void> => {
+  const attack = async (network: number, count: number): Promise<void> => {
     const from = (index: number): string => `127.${network}.${Math.floor(index / 250)}.${(index % 250) + 1}`;
     await Promise.all(Array.from({ length: count }, (_, index) => sleepers(1, from(index), unfinished)));
   };
-  await stranger(1, Math.ceil(CALLBACK_BODIES_BYTES_MAX / (100 * KILOBYTE)));
+  await attack(1, Math.ceil(CALLBACK_BODIES_BYTES_MAX / (100 * KILOBYTE)));
   await untilRead(unfinished.length);
 
   const genuine = await RawConnection.open(portOf(http.server), '127.9.0.1');
@@ -142,7 +142,7 @@ it('a genuine callback of many receipts is taken beside a stranger with hundreds
   const begun = head(`Content-Length: ${2 * half.length}`) + half;
   genuine.write(begun);
   await untilRead(begun.length, '127.9.0.1');
-  await stranger(2, 20);
+  await attack(2, 20);
   await untilRead(unfinished.length);
   genuine.write(half);
   expect(await genuine.until(/\r\n\r\n./)).toMatch(/^HTTP\/1\.1 200/);
