@@ -122,7 +122,11 @@ it.each([
     expect((await heldMemory()) - before).toBeLessThan(CALLBACK_BODIES_BYTES_MAX + 24 * MEGABYTE);
     for (const text of GENUINE) expect(await callback(text)).toMatch(/^HTTP\/1\.1 200/);
     expect(logger.entries.filter(({ event }) => event === 'callback_closed')).toEqual([
-      { level: 'warn', event: 'callback_closed', fields: { network: '127.0.0.11', count: 1 } },
+      {
+        level: 'warn',
+        event: 'callback_closed',
+        fields: { network: expect.stringMatching(/^127\.0\.0\.1[1-5]$/), count: 1 },
+      },
     ]);
   },
 );
