@@ -235,11 +235,11 @@ export function operatorStoresContract(open: () => Promise<Storage>): void {
     it('every page of a statement agrees with the balance, while entries are posted', async () => {
       await insertProjects();
       const readStatement = new ReadStatement({ unitOfWork: storage.unitOfWork, clock: { now: () => NOW } });
-      const posts = Array.from({ length: 40 }, (_, index) =>
+      const deposits = Array.from({ length: 40 }, (_, index) =>
         run((stores) => stores.ledger.post([depositEntry(at(`${index}`, NOW + (index % 7)), iqd(1))])),
       );
-      const pages = await Promise.all(posts.map(() => readStatement.page(A, null, 99)));
-      await Promise.all(posts);
+      const pages = await Promise.all(deposits.map(() => readStatement.page(A, null, 99)));
+      await Promise.all(deposits);
       for (const { rows } of [...pages, await readStatement.page(A, null, 99)]) {
         expect(rows.map(({ balance }) => balance)).toEqual(rows.map((_, index) => iqd(rows.length - index)));
       }

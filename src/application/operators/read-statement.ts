@@ -26,7 +26,8 @@ interface Ports {
 
 /**
  * The ledger entries of a project with the running balance, the newest first. Holds are left out: they change no balance. A page
- * takes no lock, and agrees with the balance of one instant. Its place has no balance while a late entry may still come before it.
+ * takes no lock, and agrees with the balance of one instant. Its place has no balance while a late entry may still come before
+ * it.
  */
 export class ReadStatement {
   readonly #ports: Ports;
