@@ -59,6 +59,7 @@ import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/undici/connections.ts';
 import {
   HANDSHAKE_BYTES_MAX,
   HANDSHAKE_FREE_MS,
+  HEADER_LINES_MAX,
   RESPONSE_BYTES_MAX,
   RESPONSE_FREE_MS,
 } from '../../src/adapters/undici/receiver-stream.ts';
@@ -303,7 +304,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'TLS and HTTP of receivers',
-        `${HANDSHAKE_FREE_MS} ms of a handshake and ${RESPONSE_FREE_MS} ms of a response are free, and of the handshakes of a project ${RECEIVER_FREE_MS_MAX} ms at once and then ${RECEIVER_FREE_SHARE * 100} % of the time; what they take beyond is ${RECEIVER_PROJECT_SHARE * 100} % of the event loop's time at most for a project, and ${RECEIVER_ALL_SHARE * 100} % in all; no more than ${RECEIVER_ROUND_MS} ms in one round of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB`,
+        `${HANDSHAKE_FREE_MS} ms of a handshake and ${RESPONSE_FREE_MS} ms of a response are free, and of the handshakes of a project ${RECEIVER_FREE_MS_MAX} ms at once and then ${RECEIVER_FREE_SHARE * 100} % of the time; what they take beyond is ${RECEIVER_PROJECT_SHARE * 100} % of the event loop's time at most for a project, and ${RECEIVER_ALL_SHARE * 100} % in all; no more than ${RECEIVER_ROUND_MS} ms in one round of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB and ${HEADER_LINES_MAX} header lines in a row`,
       ],
       [
         'PDUs of one SMSC',
