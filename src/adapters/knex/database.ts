@@ -132,7 +132,10 @@ export class Database {
     return this.knex.schema.hasTable('messages');
   }
 
-  /** What the failure of a statement says of the database: `StorageUnwritable` or `StorageUnavailable`. Null when it says nothing. */
+  /**
+   * What the failure of a statement says of the database: `StorageUnwritable` or `StorageUnavailable`. Null when it says
+   * nothing.
+   */
   unavailable(error: unknown): StorageUnavailable | null {
     if (error instanceof StorageUnavailable) return error;
     const reason = this.dialect.unwritableReason(error);

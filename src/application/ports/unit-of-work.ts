@@ -16,13 +16,13 @@ export type LockWait = 'brief' | 'long';
 /** The only way to the stores. */
 export interface UnitOfWork {
   /**
-   * Runs `work` in one transaction: all of it is durable when the promise resolves, none of it happened when it rejects.
-   * One exception: after a failed sync of the disk it rejects with `StorageUnwritable`, and yet is committed, and may be lost
-   * with the power. Rejects with the error that `work` threw or with the database's own; with `StorageUnavailable` when nothing was
-   * wrong with what was asked, and the database was away or could not do it; with `StorageUnwritable` when it stores nothing; with
-   * `StorageLocked` when a lock was not released in time, or when each repeat met a conflict. After a conflict with other transactions `work` runs again, so it must have no effect but on
-   * the stores. The stores must not be used after `work` has ended. By default the durability is full and the wait for locks is
-   * long.
+   * Runs `work` in one transaction: all of it is durable when the promise resolves, none of it happened when it rejects. One
+   * exception: after a failed sync of the disk it rejects with `StorageUnwritable`, and yet is committed, and may be lost with
+   * the power. Rejects with the error that `work` threw or with the database's own; with `StorageUnavailable` when nothing was
+   * wrong with what was asked, and the database was away or could not do it; with `StorageUnwritable` when it stores nothing;
+   * with `StorageLocked` when a lock was not released in time, or when each repeat met a conflict. After a conflict with other
+   * transactions `work` runs again, so it must have no effect but on the stores. The stores must not be used after `work` has
+   * ended. By default the durability is full and the wait for locks is long.
    */
   run<T>(work: (stores: Stores) => Promise<T>, durability?: Durability, lockWait?: LockWait): Promise<T>;
   /**

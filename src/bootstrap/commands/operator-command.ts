@@ -50,10 +50,10 @@ export async function closeRoots({
 }
 
 /**
- * Runs an operator's command on the service's database, which the service may be using meanwhile. Reads the
- * same configuration as the service. Resolves with the exit code: what `work` resolves with, `EXIT_NOT_DONE` when it is
- * rejected, `EXIT_CONFIGURATION` or `EXIT_UNAVAILABLE`; these say why on a line. Without a statement timeout it may read as long as
- * it needs.
+ * Runs an operator's command on the service's database, which the service may be using meanwhile. Reads the same configuration
+ * as the service. Resolves with the exit code: what `work` resolves with, `EXIT_NOT_DONE` when it is rejected,
+ * `EXIT_CONFIGURATION` or `EXIT_UNAVAILABLE`; these say why on a line. Without a statement timeout it may read as long as it
+ * needs.
  */
 export async function runOperatorCommand(
   environment: Readonly<Record<string, string | undefined>>,

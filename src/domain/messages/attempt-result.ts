@@ -32,9 +32,9 @@ export const SINGLE_BUSY_RETRY_MS = 2_000;
 const NOT_TAKEN_YET: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatching', 'unknown', 'busy']);
 
 /**
- * What the provider said at once: it took the message, rejected it, or nobody knows. A result may be stored twice, and come again
- * after the attempt of a busy provider has started again: only a result of the newest start rejects the attempt, while nothing else
- * is known, and only the first one makes it unknown. That a provider took the message is true of any start.
+ * What the provider said at once: it took the message, rejected it, or nobody knows. A result may be stored twice, and come
+ * again after the attempt of a busy provider has started again: only a result of the newest start rejects the attempt, while
+ * nothing else is known, and only the first one makes it unknown. That a provider took the message is true of any start.
  */
 export function submitted(
   message: Message,

@@ -57,7 +57,10 @@ export interface Dialect {
   readonly ping: string;
   /** Why the database stores nothing, when a statement failed with this because of that; null otherwise. */
   unwritableReason(error: unknown): string | null;
-  /** Whether a statement failed with this though nothing was wrong with it: others may fail alike, and the same may succeed later. */
+  /**
+   * Whether a statement failed with this though nothing was wrong with it: others may fail alike, and the same may succeed
+   * later.
+   */
   isOutage(error: unknown): boolean;
   /** Whether a transaction that failed with this may succeed when it is repeated. */
   isConflict(error: unknown): boolean;

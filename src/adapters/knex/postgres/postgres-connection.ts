@@ -37,8 +37,8 @@ const DISCARD_PLANS = 'DISCARD PLANS; ';
 /** A write in a transaction that may only read. */
 export const READ_ONLY = '25006';
 /**
- * After these errors the connection is not used again. Most say that the server closes it. A session that is read-only may stay so
- * when its database is not any more: a new one asks anew.
+ * After these errors the connection is not used again. Most say that the server closes it. A session that is read-only may stay
+ * so when its database is not any more: a new one asks anew.
  */
 const CONNECTION_LOST = new RegExp(`^(08...|57P0.|25P0[34]|${READ_ONLY})$`);
 const SQLSTATE = /^[0-9A-Z]{5}$/;

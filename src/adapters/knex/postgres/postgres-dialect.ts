@@ -90,13 +90,16 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
 };
 
 /**
- * A lost connection (08), a right that was taken away (42501), a lack of memory, connections or other resources (53), a statement
- * that was stopped (57), a fault of the system (58) or of the server (XX000). Damaged rows (XX001, XX002) are not among them: they
- * must not hold up the others of their batch.
+ * A lost connection (08), a right that was taken away (42501), a lack of memory, connections or other resources (53), a
+ * statement that was stopped (57), a fault of the system (58) or of the server (XX000). Damaged rows (XX001, XX002) are not
+ * among them: they must not hold up the others of their batch.
  */
 const OUTAGE = /^(08...|42501|53...|57...|58...|XX000)$/;
 
-/** Fails as a write would. A standby is read-only, and so is a database whose host has set it so, as some do when the disk is full. */
+/**
+ * Fails as a write would. A standby is read-only, and so is a database whose host has set it so, as some do when the disk is
+ * full.
+ */
 const PING = `
   DO $$ BEGIN
     IF current_setting('transaction_read_only') = 'on' THEN
