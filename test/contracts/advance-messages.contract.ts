@@ -12,7 +12,7 @@ import { SubmissionCapacity } from '../../src/application/messages/submission-ca
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
-import type { DeliveryReceipt } from '../../src/domain/messages/chain-event.ts';
+import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import {
   aMessage,

@@ -16,7 +16,7 @@ import type { SubmissionReceipt } from '../../src/application/ports/provider-eve
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
-import type { DeliveryReceipt } from '../../src/domain/messages/chain-event.ts';
+import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import { aMessage, aNewAccount, anAttempt, anSmsId, aProject, HOUR_MS, NOW } from '../support/builders.ts';
 import { LossyUnitOfWork } from '../support/lossy-unit-of-work.ts';

@@ -1,5 +1,6 @@
-import type { ChainEffect, ChainEvent, DeliveryReceipt } from '../../src/domain/messages/chain-event.ts';
+import type { ChainEffect, ChainEvent } from '../../src/domain/messages/chain-event.ts';
 import type { SubmitResult } from '../../src/domain/messages/submit-result.ts';
+import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
 
 export const start = (attemptNumber: number, startId?: string): ChainEvent => ({
   kind: 'start',

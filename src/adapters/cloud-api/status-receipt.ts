@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SubmissionReceipt } from '../../application/ports/provider-events.ts';
-import type { DeliveryReceipt, ProviderCharge } from '../../domain/messages/chain-event.ts';
+import type { DeliveryReceipt, ProviderCharge } from '../../domain/shared/delivery-receipt.ts';
 import { errorText, graphError } from './graph-response.ts';
 
 const word = z.string().regex(/^[\w-]{1,50}$/);

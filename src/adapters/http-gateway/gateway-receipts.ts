@@ -1,6 +1,6 @@
 import type { CallbackContent, CallbackRequest } from '../../application/ports/provider-callback.ts';
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
-import type { DeliveryReceipt } from '../../domain/messages/chain-event.ts';
+import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
 import type { ReceiptOptions } from './gateway-settings.ts';

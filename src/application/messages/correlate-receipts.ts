@@ -1,8 +1,8 @@
 import { millisecondsInDay, millisecondsInHour } from 'date-fns/constants';
-import type { DeliveryReceipt } from '../../domain/messages/chain-event.ts';
 import { LONGEST_RECEIPT_TIMEOUT_MS } from '../../domain/messages/receipt-timeout.ts';
 import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
+import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SubmissionReceipt } from '../ports/provider-events.ts';

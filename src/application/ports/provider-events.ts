@@ -1,5 +1,5 @@
-import type { DeliveryReceipt } from '../../domain/messages/chain-event.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
+import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
 
 /** A delivery receipt under the provider's own id. It may come late, twice, in any order, or before the submit result. */

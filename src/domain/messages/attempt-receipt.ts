@@ -1,6 +1,7 @@
+import type { DeliveryReceipt } from '../shared/delivery-receipt.ts';
 import { providerText } from '../shared/provider-text.ts';
 import { submitted } from './attempt-result.ts';
-import type { ChainEffect, ChainEvent, ChainOutcome, DeliveryReceipt } from './chain-event.ts';
+import type { ChainEffect, ChainEvent, ChainOutcome } from './chain-event.ts';
 import { finish, isCurrent, isGivenUp, next, OPEN, replace, withoutEffects } from './chain-outcome.ts';
 import type { ChannelAttempt, Message } from './message.ts';
 import { raiseStatus } from './message-status.ts';

@@ -1,9 +1,9 @@
 import type { ChannelPrices } from '../billing/pricing.ts';
 import type { SettlementRule } from '../billing/settlement.ts';
 import type { Channel } from '../shared/channel.ts';
+import type { ProviderCharge } from '../shared/delivery-receipt.ts';
 import type { Money } from '../shared/money.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
-import type { ProviderCharge } from './chain-event.ts';
 import type { MessageStatus } from './message-status.ts';
 import type { Content, DeliveryReport, WhatsappSender } from './send-request.ts';
 

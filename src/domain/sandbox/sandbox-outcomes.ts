@@ -1,5 +1,5 @@
-import type { DeliveryReceipt } from '../messages/chain-event.ts';
 import type { Channel } from '../shared/channel.ts';
+import type { DeliveryReceipt } from '../shared/delivery-receipt.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
 import type { RejectionCause } from '../shared/rejection-class.ts';
 import type { InboundContent } from '../webhooks/inbound-event.ts';

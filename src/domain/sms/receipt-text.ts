@@ -1,3 +1,4 @@
+import type { DeliveryReceipt } from '../shared/delivery-receipt.ts';
 import { type MessageIdForms, receiptMessageId } from './message-id-forms.ts';
 import { receiptFields } from './receipt-fields.ts';
 
@@ -10,12 +11,6 @@ export interface SmppReceipt {
   /** The parameter `message_state`, or null without it. */
   readonly messageState: number | null;
 }
-
-/** A delivery receipt as a fallback chain is told of it. */
-export type SmsReceipt =
-  | { readonly kind: 'sent' }
-  | { readonly kind: 'delivered' }
-  | { readonly kind: 'failed'; readonly reason: string };
 
 /** No receipt of an SMSC is longer, in characters: the rest is not read. */
 export const RECEIPT_TEXT_CHARACTERS_MAX = 1_000;
@@ -58,7 +53,7 @@ const STATE_WORDS: readonly (readonly [RegExp, State])[] = [
 export function readReceipt(
   given: SmppReceipt,
   forms: MessageIdForms,
-): { readonly id: string; readonly receipt: SmsReceipt } | null {
+): { readonly id: string; readonly receipt: DeliveryReceipt } | null {
   const fields = receiptFields(given.text.slice(0, RECEIPT_TEXT_CHARACTERS_MAX));
   const id = receiptMessageId({ parameter: given.receiptedMessageId, text: fields.id }, forms);
   const state = stateOfNumber(given.messageState) ?? stateOfWord(fields.state);
@@ -66,7 +61,7 @@ export function readReceipt(
   return { id, receipt: receiptOf(state, fields.error) };
 }
 
-function receiptOf(state: State, error: string | null): SmsReceipt {
+function receiptOf(state: State, error: string | null): DeliveryReceipt {
   switch (state) {
     case 'DELIVERED':
       return { kind: 'delivered' };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ProviderEvent } from '../../../src/application/ports/provider-events.ts';
-import type { DeliveryReceipt } from '../../../src/domain/messages/chain-event.ts';
+import type { DeliveryReceipt } from '../../../src/domain/shared/delivery-receipt.ts';
 import { aSubmission, MINUTE_MS } from '../../support/builders.ts';
 import { describeWithSmsc, openSmsc } from './open-smsc.ts';
 import type { Smsc } from './peer/smsc.ts';

@@ -4,7 +4,7 @@ import {
   type SubmittedAttempt,
 } from '../../../src/application/messages/correlate-receipts.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
-import type { DeliveryReceipt } from '../../../src/domain/messages/chain-event.ts';
+import type { DeliveryReceipt } from '../../../src/domain/shared/delivery-receipt.ts';
 import { anSmsId, NOW } from '../../support/builders.ts';
 
 const attempts = (count: number): readonly SubmittedAttempt[] =>

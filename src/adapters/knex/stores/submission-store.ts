@@ -10,8 +10,8 @@ import type {
   ProviderMessageId,
   SubmissionStore,
 } from '../../../application/ports/submission-store.ts';
-import type { DeliveryReceipt } from '../../../domain/messages/chain-event.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
+import type { DeliveryReceipt } from '../../../domain/shared/delivery-receipt.ts';
 import type { BatchQuery, Insert, Row, RowOf, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
