@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AttemptRef, IdentifiedReceipt } from '../../src/application/ports/submission-store.ts';
-import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
 import type { Channel } from '../../src/domain/shared/channel.ts';
+import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
 import { anSmsId, NOW } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
