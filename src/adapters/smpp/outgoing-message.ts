@@ -19,6 +19,8 @@ export interface OutgoingOptions {
 export interface OutgoingEvents {
   /** Called once, with the result. */
   readonly settled: (result: SubmitResult) => void;
+  /** Called once, when the SMSC turns out to have taken the whole message, with its ids; `settled` said `unknown` before. */
+  readonly takenLate: (providerMessageIds: readonly string[]) => void;
   /** Called after each part that was written of a message with several. */
   readonly partWritten: () => void;
   /** Called once, when it is settled and no part waits for a response. */
@@ -131,7 +133,7 @@ export class OutgoingMessage {
     if (this.#session === null) this.#end(rejectedAs(cause, reason));
   }
 
-  /** It waits no longer for responses. */
+  /** It waits no longer for responses. Those that come all the same are told with `takenLate`. */
   giveUp(reason: string): void {
     this.giveUpUnwritten(reason);
     this.#endUnknown(reason);
@@ -139,7 +141,7 @@ export class OutgoingMessage {
       if (part.state !== 'in-flight') continue;
       part.state = 'responded';
       part.ended();
-      this.#session?.abandon(part.sequence);
+      this.#session?.abandon(part.sequence, (pdu) => this.#takeLate(part, submitResponseOf(pdu)));
     }
     this.#finishIfOver();
   }
@@ -171,6 +173,14 @@ export class OutgoingMessage {
     else this.#rejectLater(part, response.status);
   }
 
+  /** A rejection that comes late changes nothing: the chain has an `unknown` result, and goes on at its deadline. */
+  #takeLate(part: Part, response: SubmitResponse): void {
+    if (response.kind === 'lost' || response.status !== ESME_ROK) return;
+    this.#keepId(part, response.messageId);
+    const isWhole = this.#parts.every(({ id }) => id !== null);
+    if (isWhole) this.#events.takenLate(this.#knownIds());
+  }
+
   /** The first part is alone on its way, so nothing of the message was taken. */
   #reject(status: number): void {
     const { class: about, reason } = smppStatus(status);
@@ -187,9 +197,13 @@ export class OutgoingMessage {
     this.#endUnknown(`The SMSC took ${this.#taken} of ${this.#parts.length} parts: ${reason}`);
   }
 
-  #takeId(part: Part, messageId: string): void {
+  #keepId(part: Part, messageId: string): void {
     part.id = messageId === '' ? null : canonicalMessageId(messageId, this.#options.submitIds);
     this.#taken += 1;
+  }
+
+  #takeId(part: Part, messageId: string): void {
+    this.#keepId(part, messageId);
     if (this.#taken < this.#parts.length) return;
     if (this.#parts.every(({ id }) => id !== null)) {
       this.#end({ kind: 'accepted', providerMessageIds: this.#knownIds() });

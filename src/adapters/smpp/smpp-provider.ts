@@ -121,6 +121,11 @@ export class SmppProvider implements ChannelProvider {
     return new Promise((resolve) => {
       const events: OutgoingEvents = {
         settled: resolve,
+        takenLate: (providerMessageIds) => {
+          const { smsId, attemptNumber, channel } = submission;
+          const acceptance = { smsId, attemptNumber, channel, providerMessageIds };
+          this.#inbox.add({ kind: 'accepted', acceptance }, () => {});
+        },
         partWritten: () => {
           deadlines.end(message);
           deadlines = this.#deadlines.begin(message);

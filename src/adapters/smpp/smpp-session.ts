@@ -31,6 +31,9 @@ export const UNREAD_BYTES_MAX = 1_048_576;
 /** The last response of a session goes out within this time, or the connection is closed without it, in milliseconds. */
 export const LAST_RESPONSE_TIMEOUT_MS = 1_000;
 
+/** Responses that are overdue and may still come, of one session. Those that were sent first are forgotten first. */
+export const OVERDUE_MAX = 1_000;
+
 const SEQUENCE_MAX = 0x7fff_ffff;
 
 /** A timeout of the given milliseconds. */
@@ -92,6 +95,8 @@ export class SmppSession {
   readonly #framer = new PduFramer();
   readonly #writer = new PduWriter();
   readonly #requests = new Map<number, Request>();
+  /** What is told of responses that come too late. */
+  readonly #overdue = new Map<number, (response: IncomingPdu) => void>();
   /** Resolves with the reason once the session is over. */
   readonly ended: Promise<string>;
   #resolveEnded: (reason: string) => void = () => {};
@@ -185,12 +190,20 @@ export class SmppSession {
     return sequence;
   }
 
-  /** The response of this `submit_sm` is overdue: `done` is not called any more. A silent SMSC is asked whether it is there. */
-  abandon(sequence: number): void {
+  /**
+   * The response of this `submit_sm` is overdue: `done` is not called any more, and its place in the window is free. `late` is
+   * called with a response that comes after all. A silent SMSC is asked whether it is there.
+   */
+  abandon(sequence: number, late: (response: IncomingPdu) => void): void {
     const request = this.#requests.get(sequence);
     if (request === undefined) return;
     this.#requests.delete(sequence);
     this.#submits -= 1;
+    this.#overdue.set(sequence, late);
+    for (const oldest of this.#overdue.keys()) {
+      if (this.#overdue.size <= OVERDUE_MAX) break;
+      this.#overdue.delete(oldest);
+    }
     // An SMSC that responded to others since then is only slow.
     if (this.#state === 'bound' && request.receivedBefore === this.#received) {
       this.#isSilent = true;
@@ -287,8 +300,11 @@ export class SmppSession {
   #takeResponse(pdu: IncomingPdu): void {
     const request = this.#requests.get(pdu.sequence);
     if (request === undefined) {
+      const late = this.#overdue.get(pdu.sequence);
+      this.#overdue.delete(pdu.sequence);
       // A response that was waited for in vain is no fault; a rejection of what nobody sent is.
       if (isNack(pdu)) this.#options.onInvalid('generic_nack');
+      else if (pdu.command === 'submit_sm_resp') late?.(pdu);
       return;
     }
     const isExpected = pdu.command === request.response || isNack(pdu);
@@ -343,7 +359,7 @@ export class SmppSession {
   #nextSequence(): number {
     do {
       this.#sequence = this.#sequence === SEQUENCE_MAX ? 1 : this.#sequence + 1;
-    } while (this.#requests.has(this.#sequence));
+    } while (this.#requests.has(this.#sequence) || this.#overdue.has(this.#sequence));
     return this.#sequence;
   }
 

@@ -50,7 +50,7 @@ export function withNamedEvents(name: string, callback: ProviderCallback): Provi
 
 function namedResult(name: string, result: SubmitResult): SubmitResult {
   if (result.kind === 'rejected') return result;
-  const providerMessageIds = result.providerMessageIds.map((id) => prefixOf(name) + id);
+  const providerMessageIds = namedIds(name, result.providerMessageIds);
   return result.kind === 'accepted'
     ? { kind: 'accepted', providerMessageIds }
     : { ...result, providerMessageIds };
@@ -58,13 +58,29 @@ function namedResult(name: string, result: SubmitResult): SubmitResult {
 
 function namedEvents(name: string, events: readonly ProviderEvent[]): readonly ProviderEvent[] {
   return events.map((event) => {
-    if (event.kind !== 'receipt') return event;
-    const { channel, providerMessageId, receipt } = event.receipt;
-    return {
-      kind: 'receipt',
-      receipt: { channel, providerMessageId: prefixOf(name) + providerMessageId, receipt },
-    };
+    switch (event.kind) {
+      case 'receipt': {
+        const { channel, providerMessageId, receipt } = event.receipt;
+        return {
+          kind: 'receipt',
+          receipt: { channel, providerMessageId: prefixOf(name) + providerMessageId, receipt },
+        };
+      }
+      case 'accepted': {
+        const { acceptance } = event;
+        const providerMessageIds = namedIds(name, acceptance.providerMessageIds);
+        return { kind: 'accepted', acceptance: { ...acceptance, providerMessageIds } };
+      }
+      case 'inbound':
+        return event;
+      default:
+        return event satisfies never;
+    }
   });
+}
+
+function namedIds(name: string, ids: readonly string[]): readonly string[] {
+  return ids.map((id) => prefixOf(name) + id);
 }
 
 function prefixOf(provider: string): string {

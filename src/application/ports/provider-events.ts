@@ -9,6 +9,14 @@ export interface SubmissionReceipt {
   readonly receipt: DeliveryReceipt;
 }
 
+/** An attempt that the provider took after all: its response came when the submit result was `unknown` already. */
+export interface LateAcceptance {
+  readonly smsId: string;
+  readonly attemptNumber: number;
+  readonly channel: Channel;
+  readonly providerMessageIds: readonly string[];
+}
+
 /** A whatsapp message that a handset wrote to one of the projects' numbers. */
 export interface InboundArrival {
   /** Our 24-hex id of the number it came in on. */
@@ -21,14 +29,16 @@ export interface InboundArrival {
   readonly writtenAt: number;
 }
 
-/** What a channel provider brings: a delivery receipt, or a message that a handset wrote. */
+/** What a channel provider brings: a delivery receipt, an acceptance that came late, or a message that a handset wrote. */
 export type ProviderEvent =
   | { readonly kind: 'receipt'; readonly receipt: SubmissionReceipt }
+  | { readonly kind: 'accepted'; readonly acceptance: LateAcceptance }
   | { readonly kind: 'inbound'; readonly arrival: InboundArrival };
 
 /**
- * Takes the events of a provider. Resolves when all of them are committed, and only then may the provider acknowledge them.
- * Rejects when one may not be committed: the provider then brings them again. An event may come any number of times.
+ * Takes the events of a provider. Resolves when all receipts and inbound messages are committed, and only then may the provider
+ * acknowledge them. Rejects when one may not be committed: the provider then brings them again. An event may come any number of
+ * times.
  */
 export type ProviderEventSink = (events: readonly ProviderEvent[]) => Promise<void>;
 

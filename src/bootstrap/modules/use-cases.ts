@@ -161,6 +161,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, RecordProviderEvents, {
     applyMessageEvents: ApplyMessageEvents,
     acceptInbound: AcceptInbound,
+    background: BackgroundWork,
   });
   wire(bind, ReceiveCallbacks, {
     providerCallbacks,

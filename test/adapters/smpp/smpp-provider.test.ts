@@ -527,6 +527,53 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
     expect(smsc.of('enquire_link')).toEqual([]);
   });
 
+  it('the id of a message whose response comes after eight seconds is told as an acceptance', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ hold: true }] });
+    const submission = aSubmission();
+    const submitting = world.provider.submit(submission);
+    await smsc.seen('submit');
+    world.timers.expire(RESPONSE_TIMEOUT_MS);
+    expect(await submitting).toMatchObject({ kind: 'unknown', providerMessageIds: [] });
+    await smsc.tell({ order: 'release' });
+    await world.came(1);
+    const { smsId, attemptNumber, channel } = submission;
+    const providerMessageIds = [expect.stringMatching(/./)];
+    expect(world.events).toEqual([
+      { kind: 'accepted', acceptance: { smsId, attemptNumber, channel, providerMessageIds } },
+    ]);
+  });
+
+  it('a message in parts is told as accepted late once the SMSC has taken every part', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { hold: true }, { hold: true }] });
+    const submitting = world.provider.submit(aSubmission({ text: THREE_PARTS }));
+    await smsc.seen('submit', 3);
+    world.timers.expire(RESPONSE_TIMEOUT_MS);
+    expect(await submitting).toMatchObject({ kind: 'unknown', providerMessageIds: [] });
+    await smsc.tell({ order: 'release' });
+    await world.came(1);
+    expect(world.events).toMatchObject([
+      {
+        kind: 'accepted',
+        acceptance: { providerMessageIds: [/./, /./, /./].map((id) => expect.stringMatching(id)) },
+      },
+    ]);
+  });
+
+  it('a message in parts is not told as accepted late while the SMSC has taken some of them', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { silent: true }, { hold: true }] });
+    const submitting = world.provider.submit(aSubmission({ text: THREE_PARTS }));
+    await smsc.seen('submit', 3);
+    world.timers.expire(RESPONSE_TIMEOUT_MS);
+    await submitting;
+    await smsc.tell({ order: 'release' });
+    await smsc.tell({ order: 'receipt', id: '77', stat: 'DELIVRD' });
+    await world.came(1);
+    expect(world.events.map(({ kind }) => kind)).toEqual(['receipt']);
+  });
+
   it('the SMPP provider sends nothing more to an SMSC that is silent until it responds again', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ silent: true }] });

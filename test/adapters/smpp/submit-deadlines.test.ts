@@ -30,6 +30,7 @@ function aWorld() {
       { partsOf: () => [], submitIds: 'as-is' },
       {
         settled: (result) => results.push(result),
+        takenLate() {},
         partWritten() {},
         finished: () => group.end(message),
       },

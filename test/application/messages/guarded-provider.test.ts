@@ -73,7 +73,7 @@ const kindsOf = (results: readonly SubmitResult[]) =>
   results.map((result) => (result.kind === 'rejected' ? (result.cause ?? result.kind) : result.kind));
 
 describe('the names of a guarded provider', () => {
-  it('the ids of a guarded provider begin with its name, in results and in receipts', async () => {
+  it('the ids of a guarded provider begin with its name, in results, in receipts and in late acceptances', async () => {
     const results = [ACCEPTED, UNKNOWN, REJECTED];
     nextResult = () => results.shift() ?? BUSY;
     expect(await submit(3)).toEqual([
@@ -86,8 +86,16 @@ describe('the names of a guarded provider', () => {
       events.push(...given);
     });
     const receipt = { channel: 'sms', providerMessageId: '17', receipt: { kind: 'delivered' } } as const;
-    await sink?.([{ kind: 'receipt', receipt }]);
-    expect(events).toEqual([{ kind: 'receipt', receipt: { ...receipt, providerMessageId: 'smsc:17' } }]);
+    const attempt = { smsId: anSmsId(), attemptNumber: 0, channel: 'sms' } as const;
+    const acceptance = { ...attempt, providerMessageIds: ['20', '21'] };
+    await sink?.([
+      { kind: 'receipt', receipt },
+      { kind: 'accepted', acceptance },
+    ]);
+    expect(events).toEqual([
+      { kind: 'receipt', receipt: { ...receipt, providerMessageId: 'smsc:17' } },
+      { kind: 'accepted', acceptance: { ...attempt, providerMessageIds: ['smsc:20', 'smsc:21'] } },
+    ]);
   });
 
   it('a guarded provider takes back its own messages only', async () => {

@@ -4,6 +4,8 @@ import { RecordProviderEvents } from '../../../src/application/messages/record-p
 import type { ProviderEvent } from '../../../src/application/ports/provider-events.ts';
 import type { AcceptInbound } from '../../../src/application/webhooks/accept-inbound.ts';
 
+const NO_BACKGROUND = { start() {} };
+
 it('the receipts of a provider go to their messages, and what people wrote to the inbound webhooks', async () => {
   const receipts: unknown[] = [];
   const arrivals: unknown[] = [];
@@ -18,6 +20,7 @@ it('the receipts of a provider go to their messages, and what people wrote to th
         arrivals.push(...given);
       },
     } as AcceptInbound,
+    background: NO_BACKGROUND,
   });
   const receipt = {
     kind: 'receipt',
@@ -29,4 +32,26 @@ it('the receipts of a provider go to their messages, and what people wrote to th
   >;
   await recordProviderEvents.execute([inbound, receipt]);
   expect([receipts, arrivals]).toEqual([[receipt.receipt], [inbound.arrival]]);
+});
+
+it('an acceptance that comes late is recorded in the background, and no receipt waits for it', async () => {
+  const submitted: unknown[] = [];
+  const started: (() => Promise<void>)[] = [];
+  const recordProviderEvents = new RecordProviderEvents({
+    applyMessageEvents: {
+      async received() {},
+      async submitted(attempt: unknown) {
+        submitted.push(attempt);
+      },
+    } as unknown as ApplyMessageEvents,
+    acceptInbound: { async execute() {} } as unknown as AcceptInbound,
+    background: { start: (work) => started.push(work) },
+  });
+  const attempt = { smsId: 'sms-1', attemptNumber: 1, channel: 'sms' } as const;
+  await recordProviderEvents.execute([
+    { kind: 'accepted', acceptance: { ...attempt, providerMessageIds: ['one'] } },
+  ]);
+  expect(submitted).toEqual([]);
+  await Promise.all(started.map((work) => work()));
+  expect(submitted).toEqual([{ ...attempt, result: { kind: 'accepted', providerMessageIds: ['one'] } }]);
 });
