@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
+import { RESULT_GRACE_MS } from '../../src/domain/messages/attempt-deadline.ts';
 import { Gate } from '../support/job-collector.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 import { type Member, ServiceGroup } from '../support/service-group.ts';
@@ -86,7 +87,9 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await run(slow, await lease(slow));
 
       group.clock.at += ATTEMPT_TIMEOUT_MS;
-      // The deadline of whatsapp, then the start of sms.
+      // The deadline of whatsapp leaves the result that nobody has seen its time; then the start of sms.
+      await run(quick, await lease(quick));
+      group.clock.at += RESULT_GRACE_MS;
       await run(quick, await lease(quick));
       await run(quick, await lease(quick));
       await quick.service.idle();
