@@ -4,10 +4,8 @@ import {
   attemptAt,
   type CircuitAttempt,
   CLOSED_PROJECT_CIRCUIT,
-  CLOSED_PROVIDER_CIRCUIT,
   PROVIDER_OPEN_WINDOWS_MS,
   type ProjectCircuit,
-  type ProviderCircuit,
   type ProviderCircuits,
 } from '../../domain/messages/provider-circuit.ts';
 import {
@@ -17,7 +15,12 @@ import {
   unknownResult,
   withoutContent,
 } from '../../domain/messages/submit-result.ts';
-import { circuitAt, openedUntil } from '../../domain/shared/circuit-breaker.ts';
+import {
+  type CircuitBreaker,
+  CLOSED_CIRCUIT,
+  circuitAt,
+  openedUntil,
+} from '../../domain/shared/circuit-breaker.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
 import type {
   ChannelProvider,
@@ -38,15 +41,15 @@ interface GuardedPorts {
 /**
  * A provider of live projects with its circuits. A provider fails when it gives no clear result, or takes nothing. After ten
  * failures in a row, or when 70 % of at least ten attempts within five minutes failed, it is not called for a while: what it
- * would have got goes to the next one at once. Each project has a circuit of its own, and all have one in common, which a
- * project may try that has not failed itself.
+ * would have got goes to the next one at once. Each project has a circuit of its own, and all have one in common. While that is
+ * open, each project tries one message.
  */
 export class GuardedProvider implements ChannelProvider {
   readonly name: string;
   readonly revoke?: (providerMessageIds: readonly string[]) => Promise<void>;
   readonly #ports: GuardedPorts;
   /** For all projects. */
-  #circuit: ProviderCircuit = CLOSED_PROVIDER_CIRCUIT;
+  #circuit: CircuitBreaker = CLOSED_CIRCUIT;
   readonly #projectCircuits = new Map<string, ProjectCircuit>();
 
   constructor(ports: GuardedPorts) {
@@ -65,7 +68,7 @@ export class GuardedProvider implements ChannelProvider {
     const { projectId } = submission;
     const now = clock.now();
     const circuits = this.#circuitsFor(projectId);
-    const attempt = attemptAt(circuits, projectId, now);
+    const attempt = attemptAt(circuits, now);
     if (attempt === null)
       return rejectedAs('busy', `${this.name} failed too often, and is not called for now`);
     this.#keep(projectId, afterBegin(circuits, attempt, now));
@@ -73,16 +76,16 @@ export class GuardedProvider implements ChannelProvider {
     try {
       result = await provider.submit(submission);
     } catch (error) {
-      this.#record(unknownResult('The provider failed'), attempt);
+      this.#record(projectId, attempt, unknownResult('The provider failed'));
       throw error;
     }
-    this.#record(result, attempt);
+    this.#record(projectId, attempt, result);
     return withoutContent(result, submission);
   }
 
   health(): ProviderHealth {
     const health = this.#ports.provider.health();
-    const circuit = circuitAt(this.#circuit.breaker, this.#ports.clock.now(), PROVIDER_OPEN_WINDOWS_MS);
+    const circuit = circuitAt(this.#circuit, this.#ports.clock.now(), PROVIDER_OPEN_WINDOWS_MS);
     if (circuit.state === 'closed') return health;
     return { ok: false, detail: `circuit ${circuit.state}; ${health.detail}`, circuit: circuit.state };
   }
@@ -95,27 +98,28 @@ export class GuardedProvider implements ChannelProvider {
     return this.#ports.provider.close();
   }
 
-  #record(result: SubmitResult, attempt: CircuitAttempt): void {
-    const { projectId } = attempt;
+  #record(projectId: string, attempt: CircuitAttempt, result: SubmitResult): void {
     const before = this.#circuitsFor(projectId);
     const after = afterResult(before, attempt, didItsWork(result), this.#ports.clock.now());
     this.#keep(projectId, after);
     const isOfAll = this.#logChange(before.provider, after.provider, result, {});
-    // What closes or opens both is told once.
-    if (!isOfAll) this.#logChange(before.project, after.project, result, { projectId });
+    // What concerns all is told once, not for each project.
+    if (isOfAll || after.provider.openUntil !== null) return;
+    this.#logChange(before.project.breaker, after.project.breaker, result, { projectId });
   }
 
   /** Whether a circuit opened or closed. */
   #logChange(
-    { breaker: before }: ProviderCircuit | ProjectCircuit,
-    { breaker: after }: ProviderCircuit | ProjectCircuit,
+    before: CircuitBreaker,
+    after: CircuitBreaker,
     result: SubmitResult,
     of: { readonly projectId?: string },
   ): boolean {
     const { logger } = this.#ports;
     const fields = { provider: this.name, ...of };
     const until = openedUntil(before, after);
-    const isClosed = before.openUntil !== null && after.openUntil === null;
+    // The trial of a circuit that was closed opens it only until its result.
+    const isClosed = before.consecutiveOpens > 0 && after.openUntil === null;
     if (until !== null) {
       const reason = result.kind === 'unknown' ? 'no clear result' : 'takes nothing';
       logger.warn('provider_circuit_opened', { ...fields, until: isoOf(until), reason });

@@ -285,14 +285,45 @@ describe('the circuit of a guarded provider', () => {
     }
   });
 
-  it('each project loses one message at most to a provider that is down, one project at a time', async () => {
+  it('each project loses one message at a time to a provider that is down', async () => {
     nextResult = () => UNKNOWN;
     await submit(10);
     expect(kindsOf(await together('B', 5))).toEqual(['unknown', ...Array(4).fill('busy')]);
     expect(kindsOf(await together('B', 5))).toEqual(Array(5).fill('busy'));
-    expect(kindsOf(await Promise.all([of('C'), of('D')]))).toEqual(['unknown', 'busy']);
+    expect(kindsOf(await Promise.all([of('C'), of('D')]))).toEqual(['unknown', 'unknown']);
     expect(guarded.health()).toMatchObject({ ok: false, circuit: 'open' });
+    expect(logger.entries).toHaveLength(1);
   });
+
+  it.each([
+    ['fails', UNKNOWN],
+    ['is rejected', REJECTED],
+  ])(
+    'after an outage of all, a project reaches the provider though each message of another %s',
+    async (_, ofA) => {
+      nextResult = () => UNKNOWN;
+      for (let count = 0; count < 5; count += 1) await Promise.all([of('A'), of('B')]);
+      for (let second = 0; second < 60; second += 1) {
+        now += SECOND_MS;
+        await Promise.all([of('A'), of('B')]);
+      }
+      const results: SubmitResult[] = [];
+      for (let second = 0; second < 60; second += 1) {
+        now += SECOND_MS;
+        let settle = (_: SubmitResult): void => {};
+        const slow = new Promise<SubmitResult>((resolve) => {
+          settle = resolve;
+        });
+        nextResult = () => slow as unknown as SubmitResult;
+        const first = of('A');
+        nextResult = () => ACCEPTED;
+        results.push(await of('B'));
+        settle(ofA);
+        await first;
+      }
+      expect(results.at(-1)).toMatchObject({ kind: 'accepted' });
+    },
+  );
 
   it('a provider that fails with the messages of several projects is down after ten failures', async () => {
     nextResult = () => UNKNOWN;

@@ -5,30 +5,32 @@ import {
   attemptAt,
   type CircuitAttempt,
   CLOSED_PROJECT_CIRCUIT,
-  CLOSED_PROVIDER_CIRCUIT,
   type ProjectCircuit,
-  type ProviderCircuit,
+  type ProviderCircuits,
 } from '../../../src/domain/messages/provider-circuit.ts';
-import { HALF_OPEN_MS_MAX } from '../../../src/domain/shared/circuit-breaker.ts';
+import {
+  type CircuitBreaker,
+  CLOSED_CIRCUIT,
+  HALF_OPEN_MS_MAX,
+} from '../../../src/domain/shared/circuit-breaker.ts';
 import { NOW, SECOND_MS } from '../../support/builders.ts';
 
 /** The circuits of one provider. */
 class Circuits {
   now = NOW;
-  provider: ProviderCircuit = CLOSED_PROVIDER_CIRCUIT;
+  provider: CircuitBreaker = CLOSED_CIRCUIT;
   readonly #projects = new Map<string, ProjectCircuit>();
 
   /** Null when the message was turned away. */
   begin(projectId: string): CircuitAttempt | null {
     const circuits = this.#of(projectId);
-    const attempt = attemptAt(circuits, projectId, this.now);
+    const attempt = attemptAt(circuits, this.now);
     if (attempt !== null) this.#keep(projectId, afterBegin(circuits, attempt, this.now));
     return attempt;
   }
 
-  end(attempt: CircuitAttempt | null, worked: boolean | null): void {
+  end(projectId: string, attempt: CircuitAttempt | null, worked: boolean | null): void {
     if (attempt === null) throw new Error('the message was turned away');
-    const { projectId } = attempt;
     this.#keep(projectId, afterResult(this.#of(projectId), attempt, worked, this.now));
   }
 
@@ -39,25 +41,25 @@ class Circuits {
         const projectId = sign.toUpperCase();
         const attempt = this.begin(projectId);
         if (attempt === null) return '-';
-        this.end(attempt, sign === projectId);
+        this.end(projectId, attempt, sign === projectId);
         return sign;
       })
       .join('');
   }
 
   isOpen(projectId?: string): boolean {
-    const { breaker } = projectId === undefined ? this.provider : this.#of(projectId).project;
+    const breaker = projectId === undefined ? this.provider : this.#of(projectId).project.breaker;
     return breaker.openUntil !== null;
   }
 
-  #of(projectId: string) {
+  #of(projectId: string): ProviderCircuits {
     return {
       project: this.#projects.get(projectId) ?? CLOSED_PROJECT_CIRCUIT,
       provider: this.provider,
     };
   }
 
-  #keep(projectId: string, circuits: { project: ProjectCircuit; provider: ProviderCircuit }): void {
+  #keep(projectId: string, circuits: ProviderCircuits): void {
     this.#projects.set(projectId, circuits.project);
     this.provider = circuits.provider;
   }
@@ -90,32 +92,27 @@ it('a success of another project closes the circuit of all projects and leaves t
   expect(circuits.send('AB')).toBe('-B');
 });
 
-it('a project that has not failed tries an open circuit at once, and one such message is in flight at a time', () => {
+it('while the circuit of all is open each project tries one message, and waits for no other project', () => {
   const circuits = having(TEN_OF_A);
   const trial = circuits.begin('B');
-  expect(trial).toMatchObject({ trialOf: 'provider' });
-  expect([circuits.begin('B'), circuits.begin('C')]).toEqual([null, null]);
-  circuits.end(trial, false);
-  expect(circuits.send('bc')).toBe('-c');
+  expect(trial).toMatchObject({ isTrial: true });
+  expect(circuits.begin('B')).toBeNull();
+  expect(circuits.begin('C')).toMatchObject({ isTrial: true });
+  circuits.end('B', trial, false);
+  expect(circuits.send('b')).toBe('-');
 });
 
-it('a trial that fails opens the circuit of all projects for longer, and any project has the next one', () => {
-  const circuits = having(`${TEN_OF_A}b`);
-  circuits.now += 5 * SECOND_MS - 1;
-  expect(circuits.send('B')).toBe('-');
-  circuits.now += 1;
-  expect(circuits.send('b')).toBe('b');
-  circuits.now += 15 * SECOND_MS;
-  expect(circuits.send('BB')).toBe('BB');
-});
-
-it('the trial of a project is apart from that of all projects', () => {
-  const circuits = having(TEN_OF_A);
-  circuits.now += SECOND_MS;
-  const trial = circuits.begin('A');
-  expect(trial).toMatchObject({ trialOf: 'project' });
-  expect(circuits.begin('A')).toBeNull();
-  expect(circuits.begin('B')).toMatchObject({ trialOf: 'provider' });
+it('a trial that fails opens the circuit of its project, each time for longer, and that of all no longer', () => {
+  const circuits = having('abcdeabcde');
+  const { openUntil } = circuits.provider;
+  for (const window of [1, 1, 5, 15, 60, 60]) {
+    circuits.now += window * SECOND_MS - 1;
+    expect(circuits.send('B')).toBe('-');
+    circuits.now += 1;
+    expect(circuits.send('b')).toBe('b');
+  }
+  expect(circuits.provider.openUntil).toBe(openUntil);
+  expect(circuits.send('CB')).toBe('C-');
 });
 
 it('a project with a success in the last ten seconds and no failure since passes an open circuit of all projects', () => {
@@ -124,25 +121,23 @@ it('a project with a success in the last ten seconds and no failure since passes
   expect(circuits.send('B')).toBe('-');
   const passing = having(`B${TEN_OF_A}`);
   passing.now += 10 * SECOND_MS - 1;
-  expect([passing.begin('B')?.trialOf, passing.begin('B')?.trialOf]).toEqual([null, null]);
+  expect([passing.begin('B')?.isTrial, passing.begin('B')?.isTrial]).toEqual([false, false]);
   passing.now += 1;
-  expect([passing.begin('B')?.trialOf, passing.begin('B')]).toEqual(['provider', null]);
+  expect([passing.begin('B')?.isTrial, passing.begin('B')]).toEqual([true, null]);
 });
 
 it('a success whose time is ahead of a clock that was put back speaks for nobody', () => {
   const circuits = having(`B${TEN_OF_A}`);
   circuits.now -= 10 * SECOND_MS;
-  expect(circuits.begin('B')).toMatchObject({ trialOf: 'provider' });
+  expect(circuits.begin('B')).toMatchObject({ isTrial: true });
 });
 
-it('a project that failed late has no trial before the circuit is half-open, and its own circuit counts no late failure', () => {
+it('a circuit of a project counts no failure of a message that began before the circuit of all opened', () => {
   const circuits = new Circuits();
   const late = Array.from({ length: 20 }, () => circuits.begin('B'));
   circuits.send(TEN_OF_A);
-  for (const attempt of late) circuits.end(attempt, false);
+  for (const attempt of late) circuits.end('B', attempt, false);
   expect(circuits.isOpen('B')).toBe(false);
-  expect(circuits.send('B')).toBe('-');
-  circuits.now += SECOND_MS;
   expect(circuits.send('B')).toBe('B');
 });
 
@@ -152,39 +147,39 @@ it('a late failure of another message does not decide a trial, and a late succes
   circuits.send(TEN_OF_A);
   circuits.now += SECOND_MS;
   circuits.begin('A');
-  circuits.end(first, false);
+  circuits.end('A', first, false);
   circuits.now += SECOND_MS;
   expect(circuits.begin('A')).toBeNull();
-  circuits.end(second, true);
+  circuits.end('A', second, true);
   expect([circuits.isOpen(), circuits.isOpen('A')]).toEqual([false, false]);
 });
 
-it('a trial whose result says nothing leaves the circuit open until the same instant', () => {
+it('a trial whose result says nothing leaves the circuit of its project as it was: the next message is one', () => {
   const circuits = having(TEN_OF_A);
-  circuits.end(circuits.begin('B'), null);
-  expect(circuits.provider.breaker.openUntil).toBe(NOW + SECOND_MS);
-  expect(circuits.send('b')).toBe('b');
+  circuits.end('B', circuits.begin('B'), null);
+  expect(circuits.isOpen('B')).toBe(false);
+  expect(circuits.send('bb')).toBe('b-');
   circuits.now += SECOND_MS;
-  circuits.end(circuits.begin('A'), null);
+  circuits.end('A', circuits.begin('A'), null);
+  expect(circuits.isOpen('A')).toBe(true);
   expect(circuits.send('aa')).toBe('a-');
 });
 
 it('a trial whose result says nothing does not open a circuit that closed meanwhile', () => {
   const circuits = having(TEN_OF_A);
-  const late = circuits.begin('B');
-  circuits.now += SECOND_MS;
-  circuits.send('A');
-  circuits.end(late, null);
-  expect(circuits.isOpen()).toBe(false);
+  const [success, trial] = [circuits.begin('B'), circuits.begin('C')];
+  circuits.end('B', success, true);
+  circuits.end('C', trial, null);
+  expect([circuits.isOpen(), circuits.isOpen('B'), circuits.isOpen('C')]).toEqual([false, false, false]);
 });
 
-it('a trial whose result never comes lets another one begin after 30 seconds', () => {
+it('a trial whose result never comes lets another one of its project begin after 30 seconds', () => {
   const circuits = having(TEN_OF_A);
   circuits.begin('B');
   circuits.now += HALF_OPEN_MS_MAX - 1;
-  expect(circuits.begin('C')).toBeNull();
+  expect(circuits.begin('B')).toBeNull();
   circuits.now += 1;
-  expect(circuits.begin('C')).toMatchObject({ trialOf: 'provider' });
+  expect(circuits.begin('B')).toMatchObject({ isTrial: true });
 });
 
 it('trials of a project that fail count for all projects, so that a provider that only it uses is down', () => {
