@@ -91,10 +91,11 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
 
 /**
  * A lost connection (08), a right that was taken away (42501), a lack of memory, connections or other resources (53), a
- * statement that was stopped (57), a fault of the system (58) or of the server (XX000). Damaged rows (XX001, XX002) are not
- * among them: they must not hold up the others of their batch.
+ * statement that was stopped (57), an error of the system (58000, 58030). Damaged rows are not among them: they must not hold up
+ * the others of their batch. PostgreSQL finds the damage with XX001 and XX002, with XX000 where the length of a value is wrong,
+ * and with 58P01 where the number of a transaction is.
  */
-const OUTAGE = /^(08...|42501|53...|57...|58...|XX000)$/;
+const OUTAGE = /^(08...|42501|53...|57...|58000|58030)$/;
 
 /**
  * Fails as a write would. A standby is read-only, and so is a database whose host has set it so, as some do when the disk is
