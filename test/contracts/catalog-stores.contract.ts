@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { depositEntry, holdEntry, settlementEntry } from '../../src/domain/billing/ledger.ts';
 import type { PriceVersion } from '../../src/domain/billing/price-version.ts';
 import { iqd, money, ZERO } from '../../src/domain/shared/money.ts';
+import type { WhatsappAccount } from '../../src/domain/whatsapp/whatsapp-resources.ts';
 import {
   aLedgerEntry,
   aNewAccount,
@@ -479,6 +480,35 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       await run(({ whatsapp }) => whatsapp.replace(A, treeOfNumbers(['3', 'a3'])));
       await run(({ whatsapp }) => whatsapp.replace(C, []));
       expect(await found()).toEqual([['3', 'a3']]);
+    });
+
+    it('the whatsapp store finds a number that has moved where it is not deleted, whichever comes first', async () => {
+      await openWithDev();
+      const account = (platformId: string, id: string, status: string) =>
+        aWhatsappAccount({
+          phoneNumbers: [aWhatsappPhoneNumber({ id, phoneNumberId: platformId, status })],
+        });
+      const treeOf = (...whatsappAccounts: readonly WhatsappAccount[]) => [
+        aWhatsappBusiness({ whatsappAccounts }),
+      ];
+      await run(({ whatsapp }) =>
+        whatsapp.replace(A, treeOf(account('1', 'a-old', 'DELETED'), account('2', 'a-gone', 'DELETED'))),
+      );
+      await run(({ whatsapp }) =>
+        whatsapp.replace(
+          C,
+          treeOf(
+            account('1', 'c-new', 'CONNECTED'),
+            account('3', 'c-old', 'DELETED'),
+            account('3', 'c-now', 'CONNECTED'),
+          ),
+        ),
+      );
+      expect([...(await read(({ whatsapp }) => whatsapp.phoneIdsOf(['1', '2', '3'])))]).toEqual([
+        ['1', 'c-new'],
+        ['2', 'a-gone'],
+        ['3', 'c-now'],
+      ]);
     });
 
     it.each(['\u0000', '\\u0000', '\\\u0000', '\ud800', 'a\\'])(

@@ -66,7 +66,8 @@ export interface WhatsappStore {
   nextLive(after: string | null): Promise<TreeOfProject | null>;
   /**
    * Our ids of the numbers of live projects by the ids that the platform gave them, without reading a tree. The map lacks
-   * numbers of no live project; a number that two have belongs to the first one.
+   * numbers of no live project; a number that two have belongs to the first one, but before a project where it is deleted to one
+   * where it is not.
    */
   phoneIdsOf(platformIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }

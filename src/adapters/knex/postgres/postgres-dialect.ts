@@ -64,8 +64,9 @@ const VERSIONS_OF_TREES: readonly string[] = [
 const READABLE_TREE = String.raw`regexp_replace(document, '(\\\\)|\\u(0000|d[89a-f][0-9a-f]{2})', '\1', 'g')::json`;
 
 const NUMBERS_IN_TREES = `
-  INSERT INTO whatsapp_numbers (project_id, platform_id, phone_id)
-  SELECT project_id, number ->> 'phoneNumberId', number ->> 'id'
+  INSERT INTO whatsapp_numbers (project_id, platform_id, is_deleted, phone_id)
+  SELECT project_id, number ->> 'phoneNumberId',
+    CASE WHEN number ->> 'status' = 'DELETED' THEN 1 ELSE 0 END, number ->> 'id'
   FROM whatsapp_resources, json_array_elements(${READABLE_TREE}) business,
     json_array_elements(business -> 'whatsappAccounts') account, json_array_elements(account -> 'phoneNumbers') number`;
 

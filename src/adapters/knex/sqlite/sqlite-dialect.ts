@@ -54,8 +54,9 @@ const VERSIONS_OF_TREES: readonly string[] = [
 ];
 
 const NUMBERS_IN_TREES = `
-  INSERT INTO whatsapp_numbers (project_id, platform_id, phone_id)
-  SELECT project_id, number.value ->> 'phoneNumberId', number.value ->> 'id'
+  INSERT INTO whatsapp_numbers (project_id, platform_id, is_deleted, phone_id)
+  SELECT project_id, number.value ->> 'phoneNumberId',
+    CASE WHEN number.value ->> 'status' = 'DELETED' THEN 1 ELSE 0 END, number.value ->> 'id'
   FROM whatsapp_resources, json_each(document) business,
     json_each(business.value, '$.whatsappAccounts') account, json_each(account.value, '$.phoneNumbers') number`;
 

@@ -65,10 +65,11 @@ export class SqlWhatsappStore implements WhatsappStore {
   async phoneIdsOf(platformIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.#session.query(
       `SELECT platform_id, phone_id FROM whatsapp_numbers JOIN projects ON projects.id = project_id
-       WHERE platform_id = ANY(?) AND environment = 'live' ORDER BY platform_id, project_id DESC`,
+       WHERE platform_id = ANY(?) AND environment = 'live'
+       ORDER BY platform_id, is_deleted DESC, project_id DESC`,
       [platformIds],
     );
-    // Of a number that several have the last one counts, which is that of the first project.
+    // Of a number that several have the last one counts: that of the first project where it is not deleted.
     return new Map(rows.map((row) => [row.platform_id as string, row.phone_id as string]));
   }
 
