@@ -511,6 +511,17 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       ]);
     });
 
+    it('the whatsapp store finds the number of an archived project only where no other project has it', async () => {
+      await openWithDev();
+      await run(({ whatsapp }) => whatsapp.replace(A, treeOfNumbers(['1', 'a1'], ['2', 'a2'])));
+      await run(({ whatsapp }) => whatsapp.replace(C, treeOfNumbers(['1', 'c1'])));
+      await run(({ projects }) => projects.save([{ ...aProject({ id: A }), archivedAt: NOW }]));
+      expect([...(await read(({ whatsapp }) => whatsapp.phoneIdsOf(['1', '2'])))]).toEqual([
+        ['1', 'c1'],
+        ['2', 'a2'],
+      ]);
+    });
+
     it.each(['\u0000', '\\u0000', '\\\u0000', '\ud800', 'a\\'])(
       'the whatsapp store finds the numbers of a tree with the characters %j',
       async (name) => {

@@ -66,8 +66,8 @@ export interface WhatsappStore {
   nextLive(after: string | null): Promise<TreeOfProject | null>;
   /**
    * Our ids of the numbers of live projects by the ids that the platform gave them, without reading a tree. The map lacks
-   * numbers of no live project; a number that two have belongs to the first one, but before a project where it is deleted to one
-   * where it is not.
+   * numbers of no live project; of a number that two have one counts that is not deleted, then one of a project that is not
+   * archived, then that of the first project.
    */
   phoneIdsOf(platformIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
