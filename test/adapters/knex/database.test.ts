@@ -675,37 +675,41 @@ describe.skipIf(POSTGRES_URL === undefined)(
     });
 
     it.each([
-      ['tries again', 'long'],
-      ['rejects with StorageLocked', 'brief'],
-    ] as const)('%s when a lock is held for longer than the timeout of a %s wait', async (_, lockWait) => {
-      const schema = `database_test_locks_${lockWait}`;
-      await operator.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
-      const patient = openDatabase({ kind: 'postgres', url, schema, poolSize: 1, statementTimeoutMs: 5_000 });
-      await patient.migrate();
-      const unitOfWork = new SqlUnitOfWork(patient);
-      await unitOfWork.run(async ({ projects, accounts }) => {
-        await projects.insert([aProject()]);
-        await accounts.insert([aNewAccount()]);
-      });
-      await operator.query(`BEGIN; SELECT * FROM ${schema}.accounts FOR UPDATE`);
-      let attempts = 0;
-      const unit = unitOfWork.run(
-        async ({ accounts }) => {
-          attempts += 1;
-          if (attempts === 2) await operator.query('COMMIT');
-          return accounts.lock([PROJECT_ID]);
-        },
-        'full',
-        lockWait,
-      );
-      const outcome = await unit.catch((error: unknown) => error);
-      if (lockWait === 'brief') await operator.query('COMMIT');
-      if (lockWait === 'long') expect(outcome).toHaveLength(1);
-      else expect(outcome).toBeInstanceOf(StorageLocked);
-      expect(attempts).toBe(lockWait === 'long' ? 2 : 1);
-      await patient.close();
-      await operator.query(`DROP SCHEMA ${schema} CASCADE`);
-    });
+      ['tries again', 'long', 5_000],
+      ['tries again', 'long', 1_000],
+      ['rejects with StorageLocked', 'brief', 5_000],
+    ] as const)(
+      '%s when a lock is held for longer than the timeout of a %s wait, with %d ms for a statement',
+      async (_, lockWait, statementTimeoutMs) => {
+        const schema = `database_test_locks_${lockWait}`;
+        await operator.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+        const patient = openDatabase({ kind: 'postgres', url, schema, poolSize: 1, statementTimeoutMs });
+        await patient.migrate();
+        const unitOfWork = new SqlUnitOfWork(patient);
+        await unitOfWork.run(async ({ projects, accounts }) => {
+          await projects.insert([aProject()]);
+          await accounts.insert([aNewAccount()]);
+        });
+        await operator.query(`BEGIN; SELECT * FROM ${schema}.accounts FOR UPDATE`);
+        let attempts = 0;
+        const unit = unitOfWork.run(
+          async ({ accounts }) => {
+            attempts += 1;
+            if (attempts === 2) await operator.query('COMMIT');
+            return accounts.lock([PROJECT_ID]);
+          },
+          'full',
+          lockWait,
+        );
+        const outcome = await unit.catch((error: unknown) => error);
+        if (lockWait === 'brief') await operator.query('COMMIT');
+        if (lockWait === 'long') expect(outcome).toHaveLength(1);
+        else expect(outcome).toBeInstanceOf(StorageLocked);
+        expect(attempts).toBe(lockWait === 'long' ? 2 : 1);
+        await patient.close();
+        await operator.query(`DROP SCHEMA ${schema} CASCADE`);
+      },
+    );
 
     it('makes no change of a transaction that was rolled back before BEGIN returned, and keeps the order of statements', async () => {
       const client = await clientWithProbe();

@@ -22,7 +22,10 @@ const ACQUIRE_TIMEOUT_MS = 10_000;
 const SILENCE_MS = 1_000;
 /** A process that stopped within a transaction loses its locks after this time. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
-/** A transaction that waits longer for a lock rolls back and tries again: its own locks hold up nobody meanwhile. */
+/**
+ * A transaction that waits longer for a lock rolls back and tries again: its own locks hold up nobody meanwhile. Never more than
+ * half the time of a statement: one that ends by that says nothing of a lock, and counts as an outage.
+ */
 const LOCK_TIMEOUT_MS = 2_000;
 
 /** The longest that the service waits behind a migration which waits for the lock of a table. */
@@ -152,7 +155,7 @@ export class PostgresDialect implements Dialect {
       statementTimeoutMs === null ? {} : { query_timeout: statementTimeoutMs + SILENCE_MS },
       {
         statement_timeout: `${statementTimeoutMs ?? 0}ms`,
-        lock_timeout: `${LOCK_TIMEOUT_MS}ms`,
+        lock_timeout: `${Math.min(LOCK_TIMEOUT_MS, Math.floor((statementTimeoutMs ?? Number.POSITIVE_INFINITY) / 2))}ms`,
         idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS}ms`,
       },
     );
