@@ -94,6 +94,9 @@ async function upgradeOnce(round: number): Promise<void> {
       ]);
       if (codes.some((code) => code !== 0)) found.push(`the old processes ended with ${codes.join(', ')}`);
     });
+    // As the page on deployment has it: an old worker knows no new kind of job, and makes a dead-letter job of it.
+    if (newMigrations.length > 0)
+      console.log(`round ${round}: ${await installation.redrive()} jobs due again`);
     await phase('new alone', () => sleep(ALONE_MS));
     if (newMigrations.length > 0)
       await phase('an old one is started', () => startOldOne(installation, round, found));

@@ -133,6 +133,13 @@ export class Installation {
     }
   }
 
+  /** Makes dead-letter jobs due again, 500 at most; resolves with how many. */
+  async redrive(): Promise<number> {
+    const [first] = this.#processes.values();
+    if (first === undefined) throw new Error('There is no process');
+    return first.ask('redrive');
+  }
+
   /** What the rows say, what the service's audit says, and whether a message was submitted twice. */
   async check({ acknowledged, quiet }: LedgerCheck): Promise<LedgerReport> {
     const report = await this.withDatabase(async (query) => {

@@ -32,7 +32,14 @@ const handlers = {
   /** What the service's own audit finds wrong, in sentences. */
   audit: async (quiet: boolean): Promise<readonly string[]> => {
     const audit = await service.roots.auditLedger.execute();
-    return quiet ? [...problemsOf(audit), ...unfinishedIn(audit)] : problemsOf(audit);
+    const reasons = audit.deadLetterJobs.latest.map(({ id, reason }) => `job ${id}: ${reason}`);
+    return [...problemsOf(audit), ...reasons, ...(quiet ? unfinishedIn(audit) : [])];
+  },
+  /** As `barid redrive` does; resolves with how many jobs are due again. */
+  redrive: async (): Promise<number> => {
+    const { jobs } = await service.roots.manageJobs.redrive('cli-database', { kind: null, ids: null });
+    service.roots.wakeSignal.wake();
+    return jobs;
   },
   putClockAhead,
 };
