@@ -63,7 +63,7 @@ export class CloudApiProvider implements ChannelProvider {
     const businesses = await this.#businessesOf(submission.projectId);
     if (businesses === null) {
       // Our own fault, not Meta's.
-      return rejectedAs('unsent', 'The whatsapp numbers and templates could not be read');
+      return rejectedAs('limited', 'The whatsapp numbers and templates could not be read');
     }
     const { http, graph, defaults } = this.#options;
     const planned = planMessage(submission, businesses, defaults);
@@ -127,7 +127,7 @@ export class CloudApiProvider implements ChannelProvider {
         this.#note(response.reason);
         return rejectedAs('busy', response.reason);
       case 'limited':
-        return rejectedAs('unsent', response.reason);
+        return rejectedAs('limited', response.reason);
       case 'unclear':
         return unknownResult(response.reason);
       default:

@@ -60,7 +60,7 @@ export function responseReader(
     const knownIds = isOurOwnId ? [submissionId] : [];
     if (response.kind === 'not-sent')
       return rejectedAs('busy', `The gateway cannot be reached: ${response.reason}`);
-    if (response.kind === 'limited') return rejectedAs('unsent', response.reason);
+    if (response.kind === 'limited') return rejectedAs('limited', response.reason);
     if (response.kind === 'unclear')
       return unknownResult(`The gateway did not respond: ${response.reason}`, knownIds);
     const { status } = response;

@@ -50,7 +50,7 @@ export class DeadlineGroup {
     this.#cancelWrite = timeouts(WRITE_TIMEOUT_MS)(() => {
       for (const message of this.#messages) {
         if (message.session !== null) continue;
-        message.giveUpUnwritten('More messages wait than the SMSC takes', 'unsent');
+        message.giveUpUnwritten('More messages wait than the SMSC takes', 'limited');
         onUnwritten(message);
       }
     });

@@ -132,7 +132,7 @@ export class SubmitQueue {
 
   #giveUpLate(message: OutgoingMessage): void {
     if (message.session !== null) this.#unwritten -= message.unwritten;
-    message.giveUpUnwritten('More messages wait than the SMSC takes', 'unsent');
+    message.giveUpUnwritten('More messages wait than the SMSC takes', 'limited');
     message.giveUp('The time of the attempt was over before all parts were sent');
   }
 

@@ -169,8 +169,8 @@ function ttlSeconds(attemptTimeoutMs: number): number {
   return Math.min(Math.max(seconds, TTL_MIN_S), TTL_MAX_S);
 }
 
-function causeOf({ kind }: GatewayResponse): 'busy' | 'unsent' {
-  return kind === 'limited' ? 'unsent' : 'busy';
+function causeOf({ kind }: GatewayResponse): 'busy' | 'limited' {
+  return kind === 'limited' ? kind : 'busy';
 }
 
 function healthAfter(response: Exclude<GatewayResponse, { kind: 'limited' }>): ProviderHealth {

@@ -19,7 +19,7 @@ export type SubmitResult =
 export const SUBMIT_TIMEOUT_MS = 10_000;
 
 /** The result of a message that the provider certainly did not take. */
-export function rejectedAs(about: RejectionClass | RejectionCause, reason: string): SubmitResult {
+export function rejectedAs(about: RejectionClass, reason: string): SubmitResult {
   const rejected = { kind: 'rejected', reason, endsChain: about === 'ends-chain' } as const;
   return about === 'message' || about === 'ends-chain' ? rejected : { ...rejected, cause: about };
 }
@@ -37,7 +37,7 @@ export function isForNextProvider(result: SubmitResult): boolean {
 /** Whether the same provider may take the same message later. */
 export function isForLater(result: SubmitResult): boolean {
   if (result.kind !== 'rejected') return false;
-  return result.cause === 'busy' || result.cause === 'limited' || result.cause === 'unsent';
+  return result.cause === 'busy' || result.cause === 'limited';
 }
 
 /**

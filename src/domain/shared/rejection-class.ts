@@ -7,8 +7,5 @@
 export const REJECTION_CLASSES = ['busy', 'limited', 'sender', 'message', 'ends-chain'] as const;
 export type RejectionClass = (typeof REJECTION_CLASSES)[number];
 
-/**
- * Of a message that the provider would take at another time, or that another provider of the channel may take. `unsent`: it
- * waited for others here, and the provider was not asked.
- */
-export type RejectionCause = Exclude<RejectionClass, 'message' | 'ends-chain'> | 'unsent';
+/** Of a message that the provider would take at another time, or that another provider of the channel may take. */
+export type RejectionCause = Exclude<RejectionClass, 'message' | 'ends-chain'>;

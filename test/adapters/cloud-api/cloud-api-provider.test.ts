@@ -181,8 +181,8 @@ describe('a message that Meta rejects', () => {
     const away = () => Promise.reject(new Error('The database is away'));
     const { provider } = cloudApi({ peer, directory: { resourcesOf: away, phoneIdsOf: away } });
     expect(await submitAll(provider, [TEXT, TEXT])).toMatchObject([
-      { kind: 'rejected', cause: 'unsent' },
-      { kind: 'rejected', cause: 'unsent' },
+      { kind: 'rejected', cause: 'limited' },
+      { kind: 'rejected', cause: 'limited' },
     ]);
     expect(peer.requests).toEqual([]);
   });

@@ -324,8 +324,8 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     const reason = 'More messages wait than the SMSC takes';
     expect(await submitting).toEqual([
       { kind: 'accepted', providerMessageIds: [expect.any(String)] },
-      { ...BUSY, reason, cause: 'unsent' },
-      { ...BUSY, reason, cause: 'unsent' },
+      { ...BUSY, reason, cause: 'limited' },
+      { ...BUSY, reason, cause: 'limited' },
     ]);
     expect(await world.provider.submit(aSubmission())).toMatchObject({ kind: 'accepted' });
     expect(await smsc.submits()).toHaveLength(2);
@@ -356,7 +356,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     world.timers.expire(WRITE_TIMEOUT_MS);
     const results = await backlog;
     expect(results.filter(({ kind }) => kind === 'accepted')).toHaveLength(2);
-    expect(results.filter((result) => result.kind === 'rejected' && result.cause === 'unsent')).toHaveLength(
+    expect(results.filter((result) => result.kind === 'rejected' && result.cause === 'limited')).toHaveLength(
       18,
     );
   });

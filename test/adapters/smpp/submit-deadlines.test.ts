@@ -11,7 +11,7 @@ import { ManualTimeouts } from './manual-timeouts.ts';
 
 const LIMITED = {
   kind: 'rejected',
-  cause: 'unsent',
+  cause: 'limited',
   reason: 'More messages wait than the SMSC takes',
   endsChain: false,
 };

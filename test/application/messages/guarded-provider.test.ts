@@ -21,7 +21,7 @@ const LIMITED: SubmitResult = {
 const UNSENT: SubmitResult = {
   ...BUSY,
   reason: 'More messages wait than the provider takes',
-  cause: 'unsent',
+  cause: 'limited',
 };
 const REJECTED: SubmitResult = { kind: 'rejected', reason: 'No such number', endsChain: false };
 

@@ -87,7 +87,7 @@ it.each([
       kind: 'rejected',
       reason: 'More messages wait than the provider takes',
       endsChain: false,
-      cause: 'unsent',
+      cause: 'limited',
     });
   },
 );

@@ -40,7 +40,6 @@ test.each<[what: string, result: SubmitResult, next: boolean, later: boolean, wo
   ['unknown', unknownResult('No response'), false, false, false],
   ['busy', rejectedAs('busy', ''), true, true, false],
   ['limited', rejectedAs('limited', ''), true, true, null],
-  ['unsent', rejectedAs('unsent', ''), true, true, null],
   ['sender', rejectedAs('sender', ''), true, false, null],
   ['message', rejectedAs('message', ''), false, false, null],
   ['ends-chain', rejectedAs('ends-chain', ''), false, false, null],
