@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { BytesByNetwork } from '../server/bytes-by-network.ts';
 
 /** A body in memory. */
 interface Held {
@@ -17,8 +18,7 @@ export class HeldBodies {
   readonly #close: (request: IncomingMessage, network: string) => void;
   /** In the order of their beginnings. */
   readonly #bodies = new Map<IncomingMessage, Held>();
-  readonly #bytesByNetwork = new Map<string, number>();
-  #bytes = 0;
+  readonly #bytes = new BytesByNetwork();
 
   /** `close` makes the process hold nothing for the request. */
   constructor(bytesMax: number, close: (request: IncomingMessage, network: string) => void) {
@@ -28,7 +28,7 @@ export class HeldBodies {
 
   /** What all hold together. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#bytes.inAll;
   }
 
   /** So many bytes are held now for the request of a client in `network`, which may close another request or this one. */
@@ -36,7 +36,7 @@ export class HeldBodies {
     const held = this.#bodies.get(request) ?? { network, bytes: 0, isComplete: false };
     this.#bodies.set(request, held);
     this.#add(held, bytes - held.bytes);
-    while (this.#bytes > this.#bytesMax) {
+    while (this.bytes > this.#bytesMax) {
       const first = this.#firstUnfinished();
       if (first === undefined) return;
       const closed = this.#bodies.get(first)?.network ?? network;
@@ -61,26 +61,18 @@ export class HeldBodies {
 
   #add(held: Held, bytes: number): void {
     held.bytes += bytes;
-    this.#bytes += bytes;
-    const ofNetwork = (this.#bytesByNetwork.get(held.network) ?? 0) + bytes;
-    if (ofNetwork === 0) this.#bytesByNetwork.delete(held.network);
-    else this.#bytesByNetwork.set(held.network, ofNetwork);
+    this.#bytes.add(held.network, bytes);
   }
 
   #firstUnfinished(): IncomingMessage | undefined {
-    const most = this.#networkOfMost();
+    const heaviest = this.#bytes.heaviest();
+    const hasMost = 2 * heaviest.bytes > this.bytes;
     let first: IncomingMessage | undefined;
     for (const [request, { network, isComplete }] of this.#bodies) {
       if (isComplete) continue;
       first ??= request;
-      if (most === undefined || network === most) return request;
+      if (!hasMost || network === heaviest.network) return request;
     }
     return first;
-  }
-
-  /** The address that has more than half of all, when there is one. */
-  #networkOfMost(): string | undefined {
-    for (const [network, bytes] of this.#bytesByNetwork) if (2 * bytes > this.#bytes) return network;
-    return undefined;
   }
 }

@@ -1,3 +1,5 @@
+import { BytesByNetwork } from './bytes-by-network.ts';
+
 /** What is in memory for one holder. */
 interface Held {
   readonly network: string;
@@ -13,8 +15,7 @@ export class HeldBytes<Holder extends object> {
   readonly #close: (holder: Holder, network: string) => void;
   /** The first is closed first. */
   readonly #holders = new Map<Holder, Held>();
-  readonly #bytesByNetwork = new Map<string, number>();
-  #bytes = 0;
+  readonly #bytes = new BytesByNetwork();
 
   /** `close` makes the process hold nothing for the holder. */
   constructor(bytesMax: number, close: (holder: Holder, network: string) => void) {
@@ -24,7 +25,7 @@ export class HeldBytes<Holder extends object> {
 
   /** What all hold together. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#bytes.inAll;
   }
 
   /**
@@ -37,7 +38,7 @@ export class HeldBytes<Holder extends object> {
     this.#add(held, bytes - held.bytes);
     if (moves) this.#holders.delete(holder);
     if (moves || known === undefined) this.#holders.set(holder, held);
-    while (this.#bytes > this.#bytesMax) this.#closeOne(holder);
+    while (this.bytes > this.#bytesMax) this.#closeOne(holder);
   }
 
   /** Nothing is held any more. Does nothing for a holder that holds nothing. */
@@ -50,10 +51,7 @@ export class HeldBytes<Holder extends object> {
 
   #add(held: Held, bytes: number): void {
     held.bytes += bytes;
-    this.#bytes += bytes;
-    const ofNetwork = (this.#bytesByNetwork.get(held.network) ?? 0) + bytes;
-    if (ofNetwork === 0) this.#bytesByNetwork.delete(held.network);
-    else this.#bytesByNetwork.set(held.network, ofNetwork);
+    this.#bytes.add(held.network, bytes);
   }
 
   #closeOne(newest: Holder): void {
@@ -65,7 +63,7 @@ export class HeldBytes<Holder extends object> {
 
   /** Another one than `newest` when there is one: it may be about to go on. */
   #firstOfHeaviest(newest: Holder): Holder {
-    const heaviest = this.#heaviestNetwork();
+    const heaviest = this.#bytes.heaviest().network;
     let first: Holder | undefined;
     for (const [holder, { network }] of this.#holders) {
       if (holder === newest) continue;
@@ -73,16 +71,5 @@ export class HeldBytes<Holder extends object> {
       first ??= holder;
     }
     return first ?? newest;
-  }
-
-  #heaviestNetwork(): string {
-    let heaviest = '';
-    let most = 0;
-    for (const [network, bytes] of this.#bytesByNetwork) {
-      if (bytes <= most) continue;
-      most = bytes;
-      heaviest = network;
-    }
-    return heaviest;
   }
 }
