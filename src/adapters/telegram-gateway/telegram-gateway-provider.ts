@@ -9,7 +9,12 @@ import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { canCarry } from '../../domain/messages/send-request.ts';
-import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/messages/submit-result.ts';
+import {
+  isForLater,
+  rejectedAs,
+  type SubmitResult,
+  unknownResult,
+} from '../../domain/messages/submit-result.ts';
 import { takenRequest } from './request-status.ts';
 import { Revocations } from './revocations.ts';
 import { GatewayClient, type GatewayParameters, type GatewayResponse } from './telegram-client.ts';
@@ -18,6 +23,9 @@ import { errorClass } from './telegram-errors.ts';
 /** How long Telegram can be told to try a message, in seconds. */
 export const TTL_MIN_S = 30;
 export const TTL_MAX_S = 3_600;
+
+/** Requests kept for another try, in number: beyond it the oldest is forgotten, and its attempt pays again. */
+export const ABLE_REQUESTS_MAX = 10_000;
 
 /** No request of anybody: asking for it tells whether the token is good, sends nothing and costs nothing. */
 const MADE_UP_REQUEST_ID = '0';
@@ -53,6 +61,8 @@ export class TelegramGatewayProvider implements ChannelProvider {
   readonly #options: TelegramGatewayOptions;
   readonly #client: GatewayClient;
   readonly #revocations: Revocations;
+  /** By attempt, the request whose fee is paid while its message was not taken yet: a later try goes under it, free. */
+  readonly #ableRequests = new Map<string, string>();
   #health: ProviderHealth = { ok: true, detail: 'Telegram Gateway, nothing sent yet' };
 
   constructor(options: TelegramGatewayOptions) {
@@ -67,21 +77,14 @@ export class TelegramGatewayProvider implements ChannelProvider {
   async start(): Promise<void> {}
 
   async submit(submission: Submission): Promise<SubmitResult> {
-    const { content, phoneNumber } = submission;
+    const { content } = submission;
     if (content.smsType !== 'verification' || !canCarry('telegram', content)) {
       return rejectedAs('message', 'Telegram carries codes of 4 to 8 digits only');
     }
     const message = this.#parametersOf(submission, content.verificationCode);
-    if (!this.#options.checkSendAbility) return this.#send(submission, message, []);
-    const ability = await this.#call('checkSendAbility', { phone_number: `+${phoneNumber}` }, submission);
-    // Whatever became of the question, no message was sent.
-    if (ability.kind !== 'done')
-      return ability.kind === 'error'
-        ? rejectedBy(ability.code)
-        : rejectedAs(causeOf(ability), ability.reason);
-    const request = takenRequest.safeParse(ability.result).data;
-    if (request === undefined) return rejectedAs('busy', 'Telegram said without an id that it can send');
-    return this.#send(submission, { ...message, request_id: request.request_id }, [request.request_id]);
+    return this.#options.checkSendAbility
+      ? this.#sendIfAble(submission, message)
+      : this.#send(submission, message, []);
   }
 
   revoke(providerMessageIds: readonly string[]): Promise<void> {
@@ -109,6 +112,33 @@ export class TelegramGatewayProvider implements ChannelProvider {
   close(): Promise<void> {
     this.#revocations.close();
     return this.#client.close();
+  }
+
+  async #sendIfAble(submission: Submission, message: GatewayParameters): Promise<SubmitResult> {
+    const attempt = attemptOf(submission);
+    const requestId = this.#ableRequests.get(attempt) ?? (await this.#askAbility(submission));
+    if (typeof requestId !== 'string') return requestId;
+    this.#ableRequests.delete(attempt);
+    const result = await this.#send(submission, { ...message, request_id: requestId }, [requestId]);
+    if (isForLater(result)) this.#keepForLater(attempt, requestId);
+    return result;
+  }
+
+  /** The id of the request that Telegram can send, or why there is none. Whatever became of it, no message was sent. */
+  async #askAbility(submission: Submission): Promise<string | SubmitResult> {
+    const parameters = { phone_number: `+${submission.phoneNumber}` };
+    const ability = await this.#call('checkSendAbility', parameters, submission);
+    if (ability.kind === 'error') return rejectedBy(ability.code);
+    if (ability.kind !== 'done') return rejectedAs(causeOf(ability), ability.reason);
+    const request = takenRequest.safeParse(ability.result).data;
+    return request?.request_id ?? rejectedAs('busy', 'Telegram said without an id that it can send');
+  }
+
+  #keepForLater(attempt: string, requestId: string): void {
+    this.#ableRequests.set(attempt, requestId);
+    if (this.#ableRequests.size <= ABLE_REQUESTS_MAX) return;
+    const [oldest = ''] = this.#ableRequests.keys();
+    this.#ableRequests.delete(oldest);
   }
 
   /** `knownIds`: the id under which the message goes, when Telegram named it before. */
@@ -151,16 +181,21 @@ export class TelegramGatewayProvider implements ChannelProvider {
 
   #parametersOf(submission: Submission, code: string): GatewayParameters {
     const { senderUsername, callbackUrl } = this.#options;
-    const { smsId, attemptNumber, phoneNumber, attemptTimeoutMs } = submission;
+    const { phoneNumber, attemptTimeoutMs } = submission;
     return {
       phone_number: `+${phoneNumber}`,
       code,
       ttl: ttlSeconds(attemptTimeoutMs),
-      payload: `${smsId}/${attemptNumber}`,
+      payload: attemptOf(submission),
       ...(senderUsername === null ? {} : { sender_username: senderUsername }),
       ...(callbackUrl === null ? {} : { callback_url: callbackUrl }),
     };
   }
+}
+
+/** Names an attempt to Telegram, which sends it back with its reports. */
+function attemptOf({ smsId, attemptNumber }: Submission): string {
+  return `${smsId}/${attemptNumber}`;
 }
 
 /** Whole seconds that end with the attempt, as far as Telegram takes them. */

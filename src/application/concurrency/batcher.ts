@@ -4,6 +4,7 @@ import { groupBy } from '../group-by.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { LockWait } from '../ports/unit-of-work.ts';
+import { runByHalves } from './by-halves.ts';
 import { onNextRound } from './next-round.ts';
 
 /** One run of a batch. */
@@ -162,9 +163,8 @@ export class Batcher<Item, Result> {
       await this.#runOnce(batch, letNextBegin);
     } catch (failure) {
       if (failure instanceof StorageLocked) return this.#isolate(batch, failure);
-      // Without a database no item is to blame: all are tried once more, together.
-      const groups = failure instanceof StorageUnavailable ? [batch] : batch.map((waiting) => [waiting]);
-      await this.#repeat(groups, failure, end);
+      if (failure instanceof StorageUnavailable) return this.#repeatByHalves(batch, failure, end);
+      await this.#repeatEach(batch, failure, end);
     }
   }
 
@@ -178,23 +178,41 @@ export class Batcher<Item, Result> {
     this.#endIsolation();
   }
 
-  async #repeat(
-    groups: readonly (readonly Waiting<Item, Result>[])[],
-    failure: unknown,
+  async #repeatByHalves(
+    batch: readonly Waiting<Item, Result>[],
+    failure: StorageUnavailable,
     end: number,
   ): Promise<void> {
+    const undone = await runByHalves(batch, {
+      failure,
+      isOver: () => this.#clock.now() > end,
+      run: async (half) => {
+        try {
+          await this.#runOnce(half.map(asRepeated), () => {});
+        } catch (error) {
+          if (error instanceof StorageUnavailable) return error;
+          if (error instanceof StorageLocked) await this.#isolate(half, error);
+          else await this.#repeatEach(half, error, end);
+        }
+        return null;
+      },
+    });
+    for (const { items, error } of undone) for (const waiting of items) waiting.reject(error);
+  }
+
+  async #repeatEach(batch: readonly Waiting<Item, Result>[], failure: unknown, end: number): Promise<void> {
     let hopeless: { readonly error: unknown } | null = null;
-    for (const group of groups) {
+    for (const waiting of batch) {
       if (this.#clock.now() > end) {
-        hopeless ??= { error: groups.length > 1 ? new StorageUnavailable(failure) : failure };
+        hopeless ??= { error: batch.length > 1 ? new StorageUnavailable(failure) : failure };
       }
       try {
         if (hopeless !== null) throw hopeless.error;
-        await this.#runOnce(group.map(asRepeated), () => {});
+        await this.#runOnce([asRepeated(waiting)], () => {});
       } catch (error) {
         if (error instanceof StorageUnavailable) hopeless ??= { error };
-        if (error instanceof StorageLocked) await this.#isolate(group, error);
-        else for (const waiting of group) waiting.reject(error);
+        if (error instanceof StorageLocked) await this.#isolate([waiting], error);
+        else waiting.reject(error);
       }
     }
   }

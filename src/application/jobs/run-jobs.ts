@@ -1,4 +1,5 @@
 import { REPEATS_END_MS } from '../concurrency/batcher.ts';
+import { runByHalves } from '../concurrency/by-halves.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
@@ -43,17 +44,53 @@ export class RunJobs {
 
   /** A job that cannot be done must not keep its batch from being done. */
   async #runKind(kind: string, jobs: readonly LeasedJob[]): Promise<void> {
-    const { clock, recordJobFailure } = this.#ports;
+    const { clock } = this.#ports;
+    const failure = await this.#failureOf(kind, jobs);
+    if (failure === null) return;
+    // From here on, since a batch that takes long to fail has a job to blame too.
     const end = clock.now() + REPEATS_END_MS;
+    const isOver = (): boolean => clock.now() > end;
+    if (failure instanceof StorageUnavailable) await this.#runByHalves(kind, jobs, failure, isOver);
+    else await this.#runEachAlone(kind, jobs, failure, isOver);
+  }
+
+  /** Why the jobs were not done; null when they are. */
+  async #failureOf(kind: string, jobs: readonly LeasedJob[]): Promise<unknown> {
     try {
       await runJobsOf(kind, this.#ports, jobs);
+      return null;
     } catch (error) {
-      // Without a database no job is to blame, and none is counted as failed.
-      if (error instanceof StorageUnavailable) return recordJobFailure.log(jobs, error);
-      for (const [index, job] of jobs.entries()) {
-        if (clock.now() > end) return recordJobFailure.log(jobs.slice(index), error);
-        await this.#runAlone(kind, job);
-      }
+      return error;
+    }
+  }
+
+  /** Without a database no job is to blame, and none is counted as failed. */
+  async #runByHalves(
+    kind: string,
+    jobs: readonly LeasedJob[],
+    failure: StorageUnavailable,
+    isOver: () => boolean,
+  ): Promise<void> {
+    const run = async (half: readonly LeasedJob[]): Promise<unknown> => {
+      const error = await this.#failureOf(kind, half);
+      if (error === null || error instanceof StorageUnavailable) return error;
+      await this.#runEachAlone(kind, half, error, isOver);
+      return null;
+    };
+    for (const { items, error } of await runByHalves(jobs, { failure, run, isOver })) {
+      this.#ports.recordJobFailure.log(items, error);
+    }
+  }
+
+  async #runEachAlone(
+    kind: string,
+    jobs: readonly LeasedJob[],
+    failure: unknown,
+    isOver: () => boolean,
+  ): Promise<void> {
+    for (const [index, job] of jobs.entries()) {
+      if (isOver()) return this.#ports.recordJobFailure.log(jobs.slice(index), failure);
+      await this.#runAlone(kind, job);
     }
   }
 

@@ -196,6 +196,21 @@ describe('checking the ability to send', () => {
     expect(peer.calls.map(({ method }) => method)).toEqual(['checkSendAbility']);
   });
 
+  it('a try after Telegram was busy goes under the request that is paid, and pays no second fee', async () => {
+    const provider = aProvider({ checkSendAbility: true });
+    peer.misbehave('sendVerificationMessage', { kind: 'error', code: 'FLOOD_WAIT_3' });
+    expect(await resultOf(provider)).toMatchObject({ kind: 'rejected', cause: 'busy' });
+    expect(await resultOf(provider)).toMatchObject({ kind: 'rejected', cause: 'busy' });
+    expect(await resultOf(provider, { attemptNumber: 1 })).toMatchObject({ kind: 'rejected' });
+    peer.behaveAgain();
+    const [first = '', second = ''] = peer.requests.keys();
+    expect(await resultOf(provider)).toEqual({ kind: 'accepted', providerMessageIds: [first] });
+    expect(await resultOf(provider, { attemptNumber: 1 })).toMatchObject({ providerMessageIds: [second] });
+    expect(peer.fees).toBe(2);
+    expect(await resultOf(provider)).toMatchObject({ kind: 'accepted' });
+    expect(peer.fees).toBe(3);
+  });
+
   it('an unclear end of a checked request keeps the id that its reports will name', async () => {
     peer.misbehave('sendVerificationMessage', BAD_GATEWAY);
     expect(await resultOf(aProvider({ checkSendAbility: true }))).toEqual({

@@ -348,7 +348,7 @@ describe('the batcher', () => {
     await expect(alone.submit(1)).rejects.not.toBeInstanceOf(StorageUnavailable);
   });
 
-  it('a batcher repeats a batch once, as a whole, when the database was unavailable', async () => {
+  it('a batcher repeats a batch by halves when the database was unavailable', async () => {
     const runs: unknown[] = [];
     const batcher = batcherOf(async (items: readonly number[], { repeated }) => {
       runs.push({ items, repeated });
@@ -358,8 +358,59 @@ describe('the batcher', () => {
     expect(await Promise.all([batcher.submit(1), batcher.submit(2)])).toEqual(['result 1', 'result 2']);
     expect(runs).toEqual([
       { items: [1, 2], repeated: false },
-      { items: [1, 2], repeated: true },
+      { items: [1], repeated: true },
+      { items: [2], repeated: true },
     ]);
+  });
+
+  it('an item for which the database is away does not hold up the others of its batch', async () => {
+    const runs: (readonly number[])[] = [];
+    const batcher = batcherOf(async (items: readonly number[]) => {
+      runs.push(items);
+      if (items.includes(6)) throw new StorageUnavailable(new Error('a block that cannot be read'));
+      return named(items);
+    });
+    const outcomes = await Promise.allSettled([1, 2, 3, 4, 5, 6, 7].map((item) => batcher.submit(item)));
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      ...Array.from({ length: 5 }, () => 'fulfilled'),
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(runs).toEqual([[1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4], [5, 6, 7], [5, 6], [7], [5], [6]]);
+  });
+
+  it('a batcher halves a batch no further when the database is away for both halves, or no time is left', async () => {
+    const clock = { at: 0, now: () => clock.at };
+    let took = 0;
+    let runs = 0;
+    const batcher = new Batcher(
+      async (): Promise<readonly string[]> => {
+        runs += 1;
+        clock.at += took;
+        throw new StorageUnavailable(new Error(`run ${runs}`));
+      },
+      { clock },
+    );
+    const reasons = async () => {
+      const outcomes = await Promise.allSettled([1, 2, 3, 4].map((item) => batcher.submit(item)));
+      return outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message);
+    };
+    expect(await reasons()).toEqual(['run 2', 'run 2', 'run 3', 'run 3']);
+    took = REPEATS_END_MS + 1;
+    expect(await reasons()).toEqual(['run 4', 'run 4', 'run 4', 'run 4']);
+  });
+
+  it('a half that fails by an item of its own is repeated item by item, and one that meets a lock rejects', async () => {
+    const batcher = batcherOf(async (items: readonly number[], { repeated }) => {
+      if (!repeated) throw new StorageUnavailable(new Error('lost'));
+      if (items.includes(2)) throw new Error(`poison among ${items.length}`);
+      if (items.includes(3)) throw new StorageLocked(new Error('locked'));
+      return named(items);
+    });
+    const outcomes = await Promise.allSettled([1, 2, 3, 4].map((item) => batcher.submit(item)));
+    expect(
+      outcomes.map((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : outcome.value)),
+    ).toEqual(['result 1', 'Error: poison among 1', 'StorageLocked: locked', 'StorageLocked: locked']);
   });
 
   it('a batcher rejects all items when the database is unavailable in a repeat, without repeating each of them', async () => {
@@ -527,7 +578,7 @@ describe('the batcher', () => {
       expect(await Promise.all(outcomes)).toEqual(named([11, 21]));
     });
 
-    it('a batcher lets the poisoned item of an isolated project fail alone, and repeats its batch once without a database', async () => {
+    it('a batcher lets the poisoned item of an isolated project fail alone, and repeats its batch by halves without a database', async () => {
       const runs: { items: readonly number[]; lockWait: string }[] = [];
       let isAway = true;
       const batcher = isolatingBatcher(async (items, { lockWait }) => {
@@ -549,10 +600,7 @@ describe('the batcher', () => {
       ]);
       const itemsOf = (...own: readonly number[]) =>
         runs.filter(({ items }) => own.includes(items[0] as number)).map(({ items }) => items);
-      expect(itemsOf(21, 22).slice(-2)).toEqual([
-        [21, 22],
-        [21, 22],
-      ]);
+      expect(itemsOf(21, 22).slice(-3)).toEqual([[21, 22], [21], [22]]);
       expect(runs.slice(1).every(({ lockWait }) => lockWait === 'long')).toBe(true);
     });
 

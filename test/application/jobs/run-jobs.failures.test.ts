@@ -97,14 +97,24 @@ describe('RunJobs when jobs fail', () => {
     expect(failedIds()).toEqual(['webhooks/p1/a.example', 'webhooks/p1/a.example', one]);
   });
 
-  it('RunJobs repeats the jobs of a batch one by one for five seconds, and leaves the rest leased', async () => {
+  it('RunJobs repeats the jobs of a failed batch one by one for five seconds, and leaves the rest leased', async () => {
     run = (call) => {
-      if (call <= 2) clock.at += call === 1 ? 5_000 : 1;
+      clock.at += call === 1 ? 60_000 : 5_001;
       if (call === 1) throw new Error('slow');
     };
     await runJobs().execute(leasedJobs(1, 3));
     expect(calls).toEqual([[one, two, three], [one]]);
     expect(failedIds()).toEqual([two, three]);
+    expect(recorded).toEqual([]);
+  });
+
+  it('a job for which the database is away stays leased, and the others of its batch are done', async () => {
+    run = () => {
+      if (calls.at(-1)?.includes(two as string)) throw new StorageUnavailable(new Error('too slow'));
+    };
+    await runJobs().execute(leasedJobs(1, 3));
+    expect(calls).toEqual([[one, two, three], [one, two], [three], [one], [two]]);
+    expect(failedIds()).toEqual([two]);
     expect(recorded).toEqual([]);
   });
 

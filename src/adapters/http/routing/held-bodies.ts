@@ -10,15 +10,16 @@ interface Held {
 
 /**
  * The bodies of requests from anybody that are in memory. Beyond `bytesMax` in all, the unfinished ones that began first are
- * closed: those of an address that has more than half of all, or else of any address. An honest body is complete soon, and an
- * attacker with many addresses holds little under each.
+ * closed: those of an address that has more than half of the unfinished bytes, or else of any address. An honest body is
+ * complete soon, and an attacker with many addresses holds little under each.
  */
 export class HeldBodies {
   readonly #bytesMax: number;
   readonly #close: (request: IncomingMessage, network: string) => void;
   /** In the order of their beginnings. */
   readonly #bodies = new Map<IncomingMessage, Held>();
-  readonly #bytes = new BytesByNetwork();
+  readonly #unfinishedBytes = new BytesByNetwork();
+  #completeBytes = 0;
 
   /** `close` makes the process hold nothing for the request. */
   constructor(bytesMax: number, close: (request: IncomingMessage, network: string) => void) {
@@ -28,7 +29,7 @@ export class HeldBodies {
 
   /** What all hold together. */
   get bytes(): number {
-    return this.#bytes.inAll;
+    return this.#unfinishedBytes.inAll + this.#completeBytes;
   }
 
   /** So many bytes are held now for the request of a client in `network`, which may close another request or this one. */
@@ -48,7 +49,11 @@ export class HeldBodies {
   /** The body has come to its end: it counts until it is released, and is not closed. */
   complete(request: IncomingMessage): void {
     const held = this.#bodies.get(request);
-    if (held !== undefined) held.isComplete = true;
+    if (held === undefined || held.isComplete) return;
+    const { bytes } = held;
+    this.#add(held, -bytes);
+    held.isComplete = true;
+    this.#add(held, bytes);
   }
 
   /** Nothing is held any more. Does nothing for a request that holds nothing. */
@@ -61,12 +66,13 @@ export class HeldBodies {
 
   #add(held: Held, bytes: number): void {
     held.bytes += bytes;
-    this.#bytes.add(held.network, bytes);
+    if (held.isComplete) this.#completeBytes += bytes;
+    else this.#unfinishedBytes.add(held.network, bytes);
   }
 
   #firstUnfinished(): IncomingMessage | undefined {
-    const heaviest = this.#bytes.heaviest();
-    const hasMost = 2 * heaviest.bytes > this.bytes;
+    const heaviest = this.#unfinishedBytes.heaviest();
+    const hasMost = 2 * heaviest.bytes > this.#unfinishedBytes.inAll;
     let first: IncomingMessage | undefined;
     for (const [request, { network, isComplete }] of this.#bodies) {
       if (isComplete) continue;

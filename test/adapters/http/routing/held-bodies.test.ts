@@ -59,8 +59,8 @@ it('a body that is complete counts and is not closed: the next one is', () => {
   held.hold(at(0), 60, 'a');
   held.complete(at(0));
   held.hold(at(1), 30, 'a');
-  held.hold(at(2), 40, 'b');
-  expect([closed.map(([index]) => index), held.bytes]).toEqual([[1], 100]);
+  held.hold(at(2), 30, 'b');
+  expect([closed.map(([index]) => index), held.bytes]).toEqual([[1], 90]);
 });
 
 it('a body is closed itself when all others are complete', () => {
@@ -80,4 +80,13 @@ it('a body that is released counts no longer, complete or not', () => {
   held.release(at(2));
   held.hold(at(2), BYTES_MAX, 'a');
   expect([closed, held.bytes]).toEqual([[], BYTES_MAX]);
+});
+
+it('complete bodies do not count for the half: the unfinished ones of a busy receiver stay', () => {
+  held.hold(at(0), 60, 'busy');
+  held.complete(at(0));
+  held.hold(at(1), 10, 'busy');
+  held.hold(at(2), 30, 'heavy');
+  held.hold(at(3), 10, 'light');
+  expect([closed, held.bytes]).toEqual([[[2, 'heavy']], 80]);
 });
