@@ -45,74 +45,130 @@ const KEY_CHARACTERS_MAX = 200;
  * `international` are parsed one by one. Rows go to `take` in their order until it returns false.
  */
 export async function readJsonPrices(text: string, take: (row: JsonRow) => boolean): Promise<JsonPriceFile> {
-  const list = { start: -1, end: -1 };
-  let depth = 0;
-  let inString = false;
-  let line = 1;
-  let row = rowAt(0);
-  let rows = 0;
-  let isRepeated = false;
-  let nextPause = SLICE_CHARACTERS;
-  const hasMore = (end: number): boolean => {
-    // An empty list has one empty row.
-    if (rows === 0 && text.charCodeAt(end) === CLOSING_BRACKET && row.line === null) return true;
-    rows += 1;
-    return take({ line: row.line ?? line, value: parsed(text.slice(row.start, end), ROW_CHARACTERS_MAX) });
-  };
-  for (let index = 0; index < text.length; index += 1) {
-    if (index >= nextPause) {
-      await nextRound();
-      nextPause = index + SLICE_CHARACTERS;
+  const scan = new RowScan(text, take);
+  while (scan.readSlice()) await nextRound();
+  return scan.file();
+}
+
+/** Finds the rows of the list `international` in a text, character by character. */
+class RowScan {
+  readonly #text: string;
+  readonly #take: (row: JsonRow) => boolean;
+  #index = 0;
+  #line = 1;
+  /** How many objects and lists are open. */
+  #depth = 0;
+  #inString = false;
+  /** The list: where its first row begins, and where its bracket closes. */
+  #listStart: number | null = null;
+  #listEnd: number | null = null;
+  #isRepeated = false;
+  #rows = 0;
+  #rowStart = 0;
+  /** The line of the first character of the row that is no white space; null before there is one. */
+  #rowLine: number | null = null;
+  #wantsMore = true;
+
+  constructor(text: string, take: (row: JsonRow) => boolean) {
+    this.#text = text;
+    this.#take = take;
+  }
+
+  /** Reads as much as may be read at a time. Returns whether there is more. */
+  readSlice(): boolean {
+    const end = Math.min(this.#index + SLICE_CHARACTERS, this.#text.length);
+    const rowsEnd = this.#rows + ROWS_PER_SLICE;
+    while (this.#index < end && this.#rows < rowsEnd && this.#wantsMore) {
+      const unit = this.#text.charCodeAt(this.#index);
+      if (unit === LINE_FEED) this.#line += 1;
+      if (this.#inString) this.#readInString(unit);
+      else this.#read(unit);
+      this.#index += 1;
     }
-    const unit = text.charCodeAt(index);
-    if (unit === LINE_FEED) line += 1;
-    if (inString) {
-      if (unit === BACKSLASH) index += 1;
-      else if (unit === QUOTE) inString = false;
-      continue;
-    }
-    const isInList = list.start !== -1 && list.end === -1;
-    const endsRow = depth === 2 && (unit === COMMA || unit === CLOSING_BRACKET || unit === CLOSING_BRACE);
-    if (isInList && row.line === null && !endsRow && !isWhiteSpace(unit)) row.line = line;
-    if (unit === QUOTE) {
-      inString = true;
-    } else if (unit === OPENING_BRACKET || unit === OPENING_BRACE) {
-      depth += 1;
-      if (unit === OPENING_BRACKET && depth === 2) {
-        const key = text.slice(Math.max(0, index - KEY_CHARACTERS_MAX), index);
-        const isList = LIST_KEY.test(key);
-        isRepeated ||= isList && list.start !== -1;
-        if (isList && list.start === -1) {
-          list.start = index + 1;
-          row = rowAt(list.start);
-        }
-      }
-    } else if (unit === CLOSING_BRACKET || unit === CLOSING_BRACE) {
-      if (isInList && depth === 2) {
-        list.end = index;
-        if (!hasMore(index)) break;
-      }
-      depth -= 1;
-    } else if (unit === COMMA && isInList && depth === 2) {
-      if (!hasMore(index)) break;
-      row = rowAt(index + 1);
-      if (rows % ROWS_PER_SLICE === 0) await nextRound();
+    return this.#index < this.#text.length && this.#wantsMore;
+  }
+
+  file(): JsonPriceFile {
+    const head = parsed(this.#withoutRows(), HEAD_CHARACTERS_MAX);
+    const hasOtherRows = this.#isRepeated || hasRowsOf(head);
+    return { head, hasRows: this.#listStart !== null, hasOtherRows };
+  }
+
+  #readInString(unit: number): void {
+    if (unit === BACKSLASH) this.#index += 1;
+    else if (unit === QUOTE) this.#inString = false;
+  }
+
+  #read(unit: number): void {
+    const isAtRow = this.#depth === 2 && this.#listStart !== null && this.#listEnd === null;
+    switch (unit) {
+      case COMMA:
+        if (!isAtRow) return;
+        this.#endRow();
+        this.#beginRow();
+        return;
+      case CLOSING_BRACKET:
+      case CLOSING_BRACE:
+        if (isAtRow) this.#endList(unit);
+        this.#depth -= 1;
+        return;
+      case OPENING_BRACKET:
+      case OPENING_BRACE:
+        this.#noteLine();
+        this.#depth += 1;
+        if (unit === OPENING_BRACKET && this.#depth === 2) this.#beginList();
+        return;
+      case QUOTE:
+        this.#noteLine();
+        this.#inString = true;
+        return;
+      default:
+        if (!isWhiteSpace(unit)) this.#noteLine();
     }
   }
-  const { start, end } = list;
-  const rest = start === -1 || end === -1 ? text : text.slice(0, start) + text.slice(end);
-  const head = parsed(rest, HEAD_CHARACTERS_MAX);
-  return { head, hasRows: start !== -1, hasOtherRows: isRepeated || hasRowsOf(head) };
+
+  #beginList(): void {
+    const key = this.#text.slice(Math.max(0, this.#index - KEY_CHARACTERS_MAX), this.#index);
+    if (!LIST_KEY.test(key)) return;
+    if (this.#listStart !== null) {
+      this.#isRepeated = true;
+      return;
+    }
+    this.#listStart = this.#index + 1;
+    this.#beginRow();
+  }
+
+  #endList(unit: number): void {
+    this.#listEnd = this.#index;
+    // An empty list has one empty row.
+    const isEmpty = this.#rows === 0 && unit === CLOSING_BRACKET && this.#rowLine === null;
+    if (!isEmpty) this.#endRow();
+  }
+
+  #beginRow(): void {
+    this.#rowStart = this.#index + 1;
+    this.#rowLine = null;
+  }
+
+  #noteLine(): void {
+    this.#rowLine ??= this.#line;
+  }
+
+  #endRow(): void {
+    this.#rows += 1;
+    const value = parsed(this.#text.slice(this.#rowStart, this.#index), ROW_CHARACTERS_MAX);
+    this.#wantsMore = this.#take({ line: this.#rowLine ?? this.#line, value });
+  }
+
+  #withoutRows(): string {
+    if (this.#listStart === null || this.#listEnd === null) return this.#text;
+    return this.#text.slice(0, this.#listStart) + this.#text.slice(this.#listEnd);
+  }
 }
 
 function hasRowsOf(head: unknown): boolean {
   const { international } = Object(head) as { readonly international?: unknown };
   return Array.isArray(international) && international.length > 0;
-}
-
-/** A row whose text begins at `start`. Its line is null until there is a character that is no white space. */
-function rowAt(start: number): { readonly start: number; line: number | null } {
-  return { start, line: null };
 }
 
 /** As RFC 8259 has it. */
