@@ -6,6 +6,7 @@ import { RoundTime } from '../../application/concurrency/round-time.ts';
 import { codeOrName } from '../../application/errors/error-text.ts';
 import type { Timeout } from '../../application/ports/timeout.ts';
 import { smppStatus } from '../../domain/sms/smpp-status.ts';
+import { type AwaitedResponse, type OnResponse, OutstandingRequests } from './outstanding-requests.ts';
 import { encodePdu } from './packaged-pdu.ts';
 import {
   ESME_RBINDFAIL,
@@ -30,11 +31,6 @@ export const UNREAD_BYTES_MAX = 1_048_576;
 
 /** The last response of a session goes out within this time, or the connection is closed without it, in milliseconds. */
 export const LAST_RESPONSE_TIMEOUT_MS = 1_000;
-
-/** Responses that are overdue and may still come, of one session. Those that were sent first are forgotten first. */
-export const OVERDUE_MAX = 1_000;
-
-const SEQUENCE_MAX = 0x7fff_ffff;
 
 /** A timeout of the given milliseconds. */
 export type Timeouts = (ms: number) => Timeout;
@@ -76,15 +72,6 @@ export type BindResult =
   | { readonly kind: 'bound' }
   | { readonly kind: 'failed'; readonly reason: string; readonly areCredentialsRejected: boolean };
 
-interface Request {
-  /** The name of the response to it. */
-  readonly response: 'bind_transceiver_resp' | 'submit_sm_resp' | 'enquire_link_resp' | 'unbind_resp';
-  /** Null when the session ended first. */
-  readonly done: (response: IncomingPdu | null) => void;
-  /** How many PDUs the SMSC had sent before it. */
-  readonly receivedBefore: number;
-}
-
 type State = 'new' | 'binding' | 'bound' | 'unbinding' | 'ended';
 
 const CREDENTIALS_REJECTED: ReadonlySet<number> = new Set([ESME_RBINDFAIL, ESME_RINVPASWD, ESME_RINVSYSID]);
@@ -94,16 +81,12 @@ export class SmppSession {
   readonly #options: SmppSessionOptions;
   readonly #framer = new PduFramer();
   readonly #writer = new PduWriter();
-  readonly #requests = new Map<number, Request>();
-  /** What is told of responses that come too late. */
-  readonly #overdue = new Map<number, (response: IncomingPdu) => void>();
+  readonly #requests: OutstandingRequests;
   /** Resolves with the reason once the session is over. */
   readonly ended: Promise<string>;
   #resolveEnded: (reason: string) => void = () => {};
   #socket: Socket | null = null;
   #state: State = 'new';
-  #sequence = 0;
-  #submits = 0;
   #received = 0;
   /** A response is overdue, and nothing came since. */
   #isSilent = false;
@@ -117,6 +100,7 @@ export class SmppSession {
 
   constructor(options: SmppSessionOptions) {
     this.#options = options;
+    this.#requests = new OutstandingRequests(options.onInvalid);
     this.#readingTime = new RoundTime(
       () => options.readingMs,
       () => performance.now(),
@@ -141,7 +125,7 @@ export class SmppSession {
 
   /** How many more `submit_sm` it takes now. */
   get capacity(): number {
-    return this.isUsable ? this.#options.window - this.#submits : 0;
+    return this.isUsable ? this.#options.window - this.#requests.submits : 0;
   }
 
   /** Connects and binds; called once. Never rejects. */
@@ -180,8 +164,7 @@ export class SmppSession {
   }
 
   /** Sends a `submit_sm` while there is capacity; returns its number. `done` is called once, with null when the session ends. */
-  submit(fields: SubmitFields, done: Request['done']): number {
-    this.#submits += 1;
+  submit(fields: SubmitFields, done: OnResponse): number {
     const sequence = this.#begin('submit_sm_resp', done);
     if (this.#isWritable) {
       this.#writer.submit(sequence, fields);
@@ -195,17 +178,10 @@ export class SmppSession {
    * called with a response that comes after all. A silent SMSC is asked whether it is there.
    */
   abandon(sequence: number, late: (response: IncomingPdu) => void): void {
-    const request = this.#requests.get(sequence);
-    if (request === undefined) return;
-    this.#requests.delete(sequence);
-    this.#submits -= 1;
-    this.#overdue.set(sequence, late);
-    for (const oldest of this.#overdue.keys()) {
-      if (this.#overdue.size <= OVERDUE_MAX) break;
-      this.#overdue.delete(oldest);
-    }
+    const receivedBefore = this.#requests.abandon(sequence, late);
+    if (receivedBefore === null) return;
     // An SMSC that responded to others since then is only slow.
-    if (this.#state === 'bound' && request.receivedBefore === this.#received) {
+    if (this.#state === 'bound' && receivedBefore === this.#received) {
       this.#isSilent = true;
       this.#enquire();
     }
@@ -292,24 +268,9 @@ export class SmppSession {
     const wasSilent = this.#isSilent;
     this.#isSilent = false;
     this.#received += 1;
-    if (pdu.isResponse) this.#takeResponse(pdu);
+    if (pdu.isResponse) this.#requests.take(pdu);
     else this.#takeRequest(pdu);
     return wasSilent || pdu.isResponse;
-  }
-
-  #takeResponse(pdu: IncomingPdu): void {
-    const request = this.#requests.get(pdu.sequence);
-    if (request === undefined) {
-      const late = this.#overdue.get(pdu.sequence);
-      this.#overdue.delete(pdu.sequence);
-      // A response that was waited for in vain is no fault; a rejection of what nobody sent is.
-      if (isNack(pdu)) this.#options.onInvalid('generic_nack');
-      else if (pdu.command === 'submit_sm_resp') late?.(pdu);
-      return;
-    }
-    const isExpected = pdu.command === request.response || isNack(pdu);
-    if (!isExpected) this.#options.onInvalid('response');
-    this.#finish(pdu.sequence, request, isExpected ? pdu : null);
   }
 
   #takeRequest(pdu: IncomingPdu): void {
@@ -338,29 +299,13 @@ export class SmppSession {
   #request(
     command: 'bind_transceiver' | 'enquire_link' | 'unbind',
     fields: Readonly<Record<string, string | number>>,
-    done: Request['done'],
+    done: OnResponse,
   ): void {
     this.#write(encodePdu(command, this.#begin(`${command}_resp`, done), fields));
   }
 
-  /** Returns the number of a request that waits for its response from now on. */
-  #begin(response: Request['response'], done: Request['done']): number {
-    const sequence = this.#nextSequence();
-    this.#requests.set(sequence, { response, done, receivedBefore: this.#received });
-    return sequence;
-  }
-
-  #finish(sequence: number, request: Request, response: IncomingPdu | null): void {
-    this.#requests.delete(sequence);
-    if (request.response === 'submit_sm_resp') this.#submits -= 1;
-    request.done(response);
-  }
-
-  #nextSequence(): number {
-    do {
-      this.#sequence = this.#sequence === SEQUENCE_MAX ? 1 : this.#sequence + 1;
-    } while (this.#requests.has(this.#sequence) || this.#overdue.has(this.#sequence));
-    return this.#sequence;
+  #begin(response: AwaitedResponse, done: OnResponse): number {
+    return this.#requests.begin(response, this.#received, done);
   }
 
   #write(pdu: Buffer): void {
@@ -424,7 +369,7 @@ export class SmppSession {
     const socket = this.#socket;
     if (socket?.writableEnded === false) socket.destroy();
     this.#resolveEnded(reason);
-    for (const [sequence, request] of [...this.#requests]) this.#finish(sequence, request, null);
+    this.#requests.end();
     this.#options.onChange();
   }
 }
