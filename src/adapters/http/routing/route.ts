@@ -4,6 +4,7 @@ import type { InFlight } from '../../../application/concurrency/in-flight.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Admission } from './admission.ts';
+import { checkedBody, checkedQuery } from './checked-input.ts';
 import type {
   DocumentedContent,
   DocumentedError,
@@ -15,27 +16,18 @@ import type {
   Tag,
 } from './documented.ts';
 import type { HeldBodies } from './held-bodies.ts';
-import {
-  ClientDisconnected,
-  type ErrorEnvelope,
-  type HttpError,
-  invalid,
-  RequestRejected,
-} from './http-error.ts';
+import { ClientDisconnected, type ErrorEnvelope, type HttpError, RequestRejected } from './http-error.ts';
 import type { HttpReply, JsonReply } from './http-reply.ts';
-import { issueText, placeInBody } from './issue-place.ts';
 import { OVERLOADED } from './known-errors.ts';
 import type { Place } from './place.ts';
 import {
   checkAnnouncedSize,
   checkMediaType,
   decodeText,
-  hasEscapes,
   JSON_TYPE,
   parseJson,
   readBytes,
 } from './request-body.ts';
-import { textMistakes } from './text-mistakes.ts';
 import { namingUnknownFields, rejectIfStrict, unknownFields } from './unknown-fields.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -257,7 +249,7 @@ export function route<
     const reply = await handle({
       caller,
       params: params as ParamsOf<Params>,
-      query: (query === undefined ? {} : checked(query, queryValues(request, query))) as z.output<Query>,
+      query: (query === undefined ? {} : checkedQuery(query, request)) as z.output<Query>,
       body: fields,
       json,
       bytes,
@@ -335,67 +327,4 @@ function countUnsent(replies: InFlight, response: ServerResponse, network: strin
 function aside<Result>(place: Place, wait: () => Promise<Result>): Promise<Result> {
   place.leave();
   return wait();
-}
-
-/** What the schema makes of the value. Every database can store its texts. */
-function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const fields = parsed(schema, value);
-  rejectTextMistakes(fields);
-  return fields;
-}
-
-/** The same for the JSON in a text. Most bodies hold no escape, and need no walk through what is in them. */
-function checkedBody<Schema extends z.ZodType>(
-  schema: Schema,
-  json: unknown,
-  text: string,
-): z.output<Schema> {
-  const fields = text.length > BODY_BYTES_MAX ? parsedOnce(schema, json) : parsed(schema, json);
-  if (hasEscapes(text)) rejectTextMistakes(fields);
-  return fields;
-}
-
-function parsed<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
-  if (!result.success) throw invalid(issueTextOf(schema, value));
-  return result.data;
-}
-
-/** The same for a large value, which takes long to parse a second time. */
-function parsedOnce<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value, { error: issueText });
-  if (!result.success) throw invalid(textOf(result.error));
-  return result.data;
-}
-
-function rejectTextMistakes(value: unknown): void {
-  const [mistake] = textMistakes(value);
-  if (mistake !== undefined) throw invalid(`${placeInBody(mistake.path)} ${mistake.message}`);
-}
-
-/**
- * What is wrong with a small value that the schema rejects. Only a rejected request is parsed with options: the library copies
- * them into an object of a new hidden class at each call, and all that reads it after that is slow.
- */
-function issueTextOf(schema: z.ZodType, value: unknown): string {
-  return textOf(schema.safeParse(value, { error: issueText }).error);
-}
-
-function textOf(error: z.ZodError | undefined): string {
-  return error?.issues[0]?.message ?? 'The request is not valid';
-}
-
-/** The declared query parameters as given; a name that comes twice has no single value. */
-function queryValues(request: IncomingMessage, schema: z.ZodObject): PathParams {
-  const url = request.url ?? '';
-  const start = url.indexOf('?');
-  if (start === -1) return {};
-  const given = new URLSearchParams(url.slice(start + 1));
-  const values: Record<string, string> = {};
-  for (const name of Object.keys(schema.shape)) {
-    const [value, ...more] = given.getAll(name);
-    if (more.length > 0) throw invalid(`${name} must be given once`);
-    if (value !== undefined) values[name] = value;
-  }
-  return values;
 }
