@@ -6,7 +6,7 @@ import { TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
-const STATEMENT_TIMEOUT_MS = 200;
+const STATEMENT_TIMEOUT_MS = 500;
 const numberOf = (index: number) => `96477${String(index).padStart(8, '0')}`;
 const send = (index: number) => verification(numberOf(index), { provider: 'sms' });
 const INTERNAL_ERROR = { status: 500, body: { message: 'Internal server error' } };

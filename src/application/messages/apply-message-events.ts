@@ -51,8 +51,10 @@ export class ApplyMessageEvents {
   readonly #uncommitted = new IdleGate();
   /** The items that are counted. */
   readonly #counted = new Set<Item>();
-  /** Counts submit results that an outage of the database held up, each until its next try has ended. */
-  readonly #heldUp = new IdleGate();
+  /** The next tries of the submit results that an outage of the database holds up. */
+  readonly #heldUp = new Set<Promise<unknown>>();
+  /** How many batches were committed. */
+  #commits = 0;
   #isStopping = false;
 
   constructor(ports: ApplyPorts) {
@@ -72,9 +74,15 @@ export class ApplyMessageEvents {
    */
   async submitted(attempt: SubmittedAttempt): Promise<void> {
     let failure = await this.#store(attempt);
+    let isOutage = failure instanceof StorageUnavailable;
     while (failure !== null) {
       if (this.#isStopping) throw failure;
-      failure = await this.#storeLater(attempt, failure);
+      const commits = this.#commits;
+      const again = this.#storeLater(attempt);
+      if (isOutage) this.#heldUp.add(again);
+      failure = await again.finally(() => this.#heldUp.delete(again));
+      // While others are stored the database is not away: this result fails by its own rows.
+      isOutage = failure instanceof StorageUnavailable && this.#commits === commits;
     }
   }
 
@@ -84,12 +92,12 @@ export class ApplyMessageEvents {
   }
 
   /**
-   * Resolves when no more submit results wait for their commit than fit into one batch, and those that an outage held up are
-   * committed: a deadline must not come before the result of its attempt. A commit that fails ends the wait too. Those of
-   * isolated projects do not count.
+   * Resolves when no more submit results wait for their commit than fit into one batch, and those that an outage holds up were
+   * tried once more: a deadline must not come before the result of its attempt. One that cannot be stored while others can
+   * holds up nobody. A commit that fails ends the wait too. Those of isolated projects do not count.
    */
   async keptUp(): Promise<void> {
-    await this.#heldUp.idle();
+    await Promise.allSettled(this.#heldUp);
     await this.#uncommitted.atMost(BATCH_ITEMS_MAX);
   }
 
@@ -119,16 +127,9 @@ export class ApplyMessageEvents {
     }
   }
 
-  async #storeLater(attempt: SubmittedAttempt, failure: StorageFailure): Promise<StorageFailure | null> {
-    // A lock is one project's: no job of another waits for it.
-    const isOutage = failure instanceof StorageUnavailable;
-    if (isOutage) this.#heldUp.begin();
-    try {
-      await new Promise<void>((resolve) => this.#ports.resultRetryDelay(resolve));
-      return await this.#store(attempt);
-    } finally {
-      if (isOutage) this.#heldUp.end();
-    }
+  async #storeLater(attempt: SubmittedAttempt): Promise<StorageFailure | null> {
+    await new Promise<void>((resolve) => this.#ports.resultRetryDelay(resolve));
+    return await this.#store(attempt);
   }
 
   async #record(items: readonly Item[], { lockWait }: BatchRun): Promise<readonly null[]> {
@@ -145,6 +146,7 @@ export class ApplyMessageEvents {
       return { early: found.early, revocations };
     };
     const { early, revocations } = await unitOfWork.run(apply, 'full', lockWait);
+    this.#commits += 1;
     this.#endCount(items);
     revokeAttempts.start(revocations);
     if (early.length > 0) await this.#recordEarly(early, lockWait);

@@ -237,6 +237,40 @@ it('jobs wait for a submit result that an outage held up, until its next try has
   await Promise.all([stored, keptUp]);
 });
 
+it('jobs wait for one try of each submit result that an outage holds up, and not until all are stored', async () => {
+  const { applyMessageEvents, retries, submitted } = storing(...Array.from({ length: 8 }, () => away));
+  const first = submitted();
+  await vi.waitUntil(() => retries.length === 1);
+  const second = submitted();
+  await vi.waitUntil(() => retries.length === 2);
+  const keptUp = applyMessageEvents.keptUp();
+  retries.shift()?.();
+  await vi.waitUntil(() => retries.length === 2);
+  retries.shift()?.();
+  await keptUp;
+  for (const retry of retries.splice(0)) retry();
+  await Promise.all([first, second]);
+});
+
+it('jobs do not wait for a submit result that cannot be stored while others are', async () => {
+  const { applyMessageEvents, retries, submitted } = storing(
+    away,
+    away,
+    () => {},
+    away,
+    away,
+    () => {},
+  );
+  const broken = submitted();
+  await vi.waitUntil(() => retries.length === 1);
+  await submitted();
+  retries.shift()?.();
+  await vi.waitUntil(() => retries.length === 1);
+  await applyMessageEvents.keptUp();
+  retries.shift()?.();
+  await broken;
+});
+
 it('jobs do not wait for a submit result that a lock holds up', async () => {
   const { applyMessageEvents, retries, submitted } = storing(locked, locked, () => {});
   const stored = submitted();

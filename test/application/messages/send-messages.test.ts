@@ -162,7 +162,8 @@ describe('SendMessages', () => {
       const results = await Promise.all(
         [0, 1, 2].map((index) => here.sendMessages.execute(toNumber(here.project, index))),
       );
-      expect(here.units).toHaveLength(2);
+      // The batch, and each of its halves.
+      expect(here.units).toHaveLength(3);
       expect(await here.ledgerState()).toEqual({
         held: 3 * PRICE,
         smsIds: results.map(({ smsId }) => smsId).sort(),
@@ -205,7 +206,7 @@ describe('SendMessages', () => {
   });
 
   it('SendMessages fails every caller when the database stays away, and charges at most once for what may be stored', async () => {
-    here.faults.push('after-commit', 'before-commit');
+    here.faults.push('after-commit', 'before-commit', 'before-commit');
     const replies = await Promise.allSettled(
       [0, 1].map((index) => here.sendMessages.execute(toNumber(here.project, index))),
     );
