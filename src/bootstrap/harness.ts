@@ -307,9 +307,9 @@ export class Harness {
       throw new Error(`The service is not quiet at ${this.now().toISOString()}:\n${problems.join('\n')}`);
   }
 
-  /** A handset writes to one of the projects' whatsapp numbers, named by our 24-hex id. */
+  /** A handset writes to one of the projects' whatsapp numbers, named by our 24-hex id. Takes every spelling of the handset's. */
   async writeTo(whatsappPhoneId: string, from: string, content: InboundContent): Promise<void> {
-    const contact = { phoneNumber: from, name: '' };
+    const contact = { phoneNumber: handsetOf(from), name: '' };
     this.#service.roots.simulator.write({ whatsappPhoneId, contact, content });
     await this.settle();
   }

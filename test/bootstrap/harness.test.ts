@@ -235,6 +235,17 @@ describe('a handset without channels', () => {
     );
   });
 
+  it('rejects in writeTo() for what is no phone number', async () => {
+    const harness = await harnessWith();
+    const written = harness.writeTo('664def456abc789012345678', '+9647701234567', {
+      type: 'text',
+      content: { text: 'hello' },
+    });
+    await expect(written).rejects.toThrow(
+      '"+9647701234567" is no phone number: write 10 to 15 digits, for example 9647701234567',
+    );
+  });
+
   it('throws in without() for what is no channel', async () => {
     const harness = await harnessWith();
     expect(() => harness.without(NUMBER, 'telegramm' as 'telegram')).toThrow(
