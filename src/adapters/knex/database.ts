@@ -81,7 +81,8 @@ export class Database {
    * `StorageUnwritable` when it stores nothing, and with `DatabaseNewer` when a newer version has migrated it.
    */
   async migrate(): Promise<void> {
-    await this.ping();
+    // Knex drops the code of an error that it meets at its own lock.
+    await this.withConnection((connection) => connection.query(this.dialect.ping, []));
     const config = this.dialect.migrationConfig();
     const patient = config === null ? this.knex : knex({ ...config, log: SILENT });
     try {

@@ -18,6 +18,9 @@ import {
   aWhatsappPhoneNumber,
   PROJECT_ID,
 } from '../../support/builders.ts';
+import { createDatabase, queryPostgres } from '../../support/services.ts';
+
+type PostgresConfig = Extract<DatabaseConfig, { readonly kind: 'postgres' }>;
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const PROCESSES = 3;
@@ -135,6 +138,9 @@ describe.skipIf(POSTGRES_URL === undefined)(
   () => {
     it('migrations run once when they are called twice', () => inOwnSchema(migrateTwice));
 
+    it('a database that is read-only is said to store nothing, also when no migration is pending', () =>
+      inOwnDatabase(migrateReadOnly));
+
     it('migrations give every endpoint with open events its job', () => inOwnSchema(giveEndpointsTheirJobs));
 
     it('migrations find the whatsapp numbers in the stored trees', () => inOwnSchema(findStoredNumbers));
@@ -172,6 +178,23 @@ async function migrateTwice(config: DatabaseConfig): Promise<void> {
   expect(await namesIn(database)).toEqual(NAMES);
   expect(await new SqlUnitOfWork(database).read(({ projects }) => projects.isEmpty())).toBe(true);
   await database.close();
+}
+
+async function migrateReadOnly(config: PostgresConfig): Promise<void> {
+  const writable = openDatabase(config);
+  await writable.migrate();
+  await writable.close();
+  const url = new URL(config.url);
+  url.searchParams.set('options', '-c default_transaction_read_only=on');
+  const database = openDatabase({ ...config, url: url.href });
+  try {
+    await expect(database.migrate()).rejects.toMatchObject({
+      name: 'StorageUnwritable',
+      reason: 'it is read-only',
+    });
+  } finally {
+    await database.close();
+  }
 }
 
 /** With enough rows that a plan which sorts them all would be seen. */
@@ -633,5 +656,16 @@ async function inOwnSchema(work: (config: DatabaseConfig) => Promise<void>): Pro
     const database = openDatabase(config);
     await database.knex.raw('DROP SCHEMA IF EXISTS ?? CASCADE', [schema]);
     await database.close();
+  }
+}
+
+async function inOwnDatabase(work: (config: PostgresConfig) => Promise<void>): Promise<void> {
+  const server = POSTGRES_URL ?? '';
+  const name = `migrations_${randomUUID().replaceAll('-', '')}`;
+  const url = await createDatabase(server, name);
+  try {
+    await work({ kind: 'postgres', url, poolSize: 1, statementTimeoutMs: 10_000 });
+  } finally {
+    await queryPostgres(server, `DROP DATABASE ${name}`);
   }
 }
