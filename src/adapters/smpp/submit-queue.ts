@@ -22,8 +22,9 @@ export interface SubmitQueueOptions {
 
 /**
  * Messages that wait for a session with capacity, and for the limit of the provider. The most urgent ones are sent first, part
- * by part. Of the same priority, a message that was begun comes before a new one: without all its parts it is of no use. A
- * message in parts is begun only while few parts of the others are left, so that all of them are soon written.
+ * by part. Within a priority projects are served in rotation, and of a project a message that was begun comes before a new one:
+ * without all its parts it is of no use. A message in parts is begun only while few parts of the others are left, so that all of
+ * them are soon written.
  */
 export class SubmitQueue {
   readonly #options: SubmitQueueOptions;
@@ -149,7 +150,7 @@ export class SubmitQueue {
   }
 
   readonly #mayTake = (message: OutgoingMessage): boolean =>
-    this.#unwritten < this.#unwrittenMax || !message.isInParts;
+    message.session !== null || this.#unwritten < this.#unwrittenMax || !message.isInParts;
 
   readonly #responded = (response: SubmitResponse): void => {
     if (response.kind === 'responded' && isThrottled(response.status)) this.#throttle();

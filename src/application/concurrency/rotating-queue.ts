@@ -3,8 +3,10 @@
  * dropping and taking one item takes the same time however many wait.
  */
 export class RotatingQueue<Item> {
-  /** The key whose item is taken next is the first. */
+  /** The key whose item is taken next is the first. Each key that has items is there, also when all of them are in `#first`. */
   readonly #byKey = new Map<string, Set<Item>>();
+  /** Those that go before the others of their key. */
+  readonly #first = new Map<string, Set<Item>>();
   /** The key of each, what has waited longest first. */
   readonly #keys = new Map<Item, string>();
 
@@ -16,9 +18,15 @@ export class RotatingQueue<Item> {
   add(key: string, item: Item): void {
     if (this.#keys.has(item)) return;
     this.#keys.set(item, key);
-    const others = this.#byKey.get(key);
-    if (others === undefined) this.#byKey.set(key, new Set([item]));
-    else others.add(item);
+    addTo(this.#byKey, key, item);
+  }
+
+  /** Adds what is not waiting yet, before what was added under the key with `add`. */
+  addFirst(key: string, item: Item): void {
+    if (this.#keys.has(item)) return;
+    this.#keys.set(item, key);
+    addTo(this.#first, key, item);
+    if (!this.#byKey.has(key)) this.#byKey.set(key, new Set());
   }
 
   /** It waits no longer. Does nothing when it does not wait. */
@@ -26,19 +34,22 @@ export class RotatingQueue<Item> {
     const key = this.#keys.get(item);
     if (key === undefined) return;
     this.#keys.delete(item);
+    const first = this.#first.get(key);
+    first?.delete(item);
+    if (first?.size === 0) this.#first.delete(key);
     const others = this.#byKey.get(key);
     others?.delete(item);
-    if (others?.size === 0) this.#byKey.delete(key);
+    if (others?.size === 0 && !this.#first.has(key)) this.#byKey.delete(key);
   }
 
   /** Takes the first one of the first key that may have it now; undefined when nothing waits, or no key may. */
   take(mayTake: (key: string, item: Item) => boolean = () => true): Item | undefined {
-    for (const [key, items] of this.#byKey) {
-      for (const item of items) {
+    for (const [key, others] of this.#byKey) {
+      for (const item of this.#first.get(key) ?? others) {
         if (!mayTake(key, item)) break;
         // The key goes behind the others.
         this.#byKey.delete(key);
-        this.#byKey.set(key, items);
+        this.#byKey.set(key, others);
         this.drop(item);
         return item;
       }
@@ -50,6 +61,7 @@ export class RotatingQueue<Item> {
   takeAll(): readonly Item[] {
     const items = [...this.#keys.keys()];
     this.#byKey.clear();
+    this.#first.clear();
     this.#keys.clear();
     return items;
   }
@@ -62,4 +74,10 @@ export class RotatingQueue<Item> {
     }
     return undefined;
   }
+}
+
+function addTo<Item>(sets: Map<string, Set<Item>>, key: string, item: Item): void {
+  const items = sets.get(key);
+  if (items === undefined) sets.set(key, new Set([item]));
+  else items.add(item);
 }

@@ -8,8 +8,7 @@ import { JOB_PRIORITIES, type JobPriority } from '../../domain/jobs/job-priority
 import { RotatingQueue } from '../concurrency/rotating-queue.ts';
 
 interface Waiting<Item> {
-  /** By project; those of `first` go before the others. */
-  readonly first: RotatingQueue<Item>;
+  /** By project. */
   readonly items: RotatingQueue<Item>;
   /** How many items of other priorities were taken since the last one of this, also while none of this waited. */
   passed: number;
@@ -41,23 +40,19 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     this.#waitingOf(item).items.add(item.backlog.projectId, item);
   }
 
-  /** Adds an item that goes before those of its priority that were added with `add`. */
+  /** Adds an item that goes before those of its project and priority that were added with `add`. */
   addFirst(item: Item): void {
-    this.#waitingOf(item).first.add(item.backlog.projectId, item);
+    this.#waitingOf(item).items.addFirst(item.backlog.projectId, item);
   }
 
   /** It waits no longer. Nothing happens when it does not wait. */
   drop(item: Item): void {
-    const { priority } = item.backlog;
-    const waiting = this.#waiting.get(priority);
-    waiting?.first.drop(item);
-    waiting?.items.drop(item);
+    this.#waiting.get(item.backlog.priority)?.items.drop(item);
   }
 
   /**
    * Takes the item that is served next, or null; `free` is how many more may be in flight. While a project has its share in
-   * flight, or its next item may not be taken, other projects and priorities are served. `mayTake` is not asked for items that
-   * were added with `addFirst`.
+   * flight, or its next item may not be taken, other projects and priorities are served.
    */
   take(free: number, mayTake: (item: Item) => boolean = () => true): Item | null {
     const blocked = new Set<Waiting<Item>>();
@@ -84,29 +79,18 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
 
   /** Takes all of them. */
   takeAll(): readonly Item[] {
-    return [...this.#waiting.values()].flatMap(({ first, items }) => [
-      ...first.takeAll(),
-      ...items.takeAll(),
-    ]);
+    return [...this.#waiting.values()].flatMap(({ items }) => items.takeAll());
   }
 
   #waitingOf({ backlog: { priority } }: Item): Waiting<Item> {
-    const waiting = this.#waiting.get(priority) ?? {
-      first: new RotatingQueue<Item>(),
-      items: new RotatingQueue<Item>(),
-      passed: 0,
-    };
+    const waiting = this.#waiting.get(priority) ?? { items: new RotatingQueue<Item>(), passed: 0 };
     this.#waiting.set(priority, waiting);
     return waiting;
   }
 
   #takeOf(waiting: Waiting<Item>, free: number, mayTake: (item: Item) => boolean): Item | null {
-    const hasShare = (projectId: string): boolean => this.#mayHaveMore(projectId, free);
-    const item =
-      waiting.first.take(hasShare) ??
-      waiting.items.take((projectId, next) => hasShare(projectId) && mayTake(next)) ??
-      null;
-    if (item === null) return null;
+    const item = waiting.items.take((projectId, next) => this.#mayHaveMore(projectId, free) && mayTake(next));
+    if (item === undefined) return null;
     for (const each of this.#waiting.values()) each.passed = each === waiting ? 0 : each.passed + 1;
     return item;
   }
@@ -134,7 +118,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     let next: Waiting<Item> | null = null;
     for (const priority of JOB_PRIORITIES) {
       const waiting = this.#waiting.get(priority);
-      if (waiting === undefined || isEmpty(waiting) || blocked.has(waiting)) continue;
+      if (waiting === undefined || waiting.items.isEmpty || blocked.has(waiting)) continue;
       if (next === null) {
         next = waiting;
       } else if (waiting.passed >= LOWER_PRIORITY_EVERY - 1) {
@@ -144,8 +128,4 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     }
     return next;
   }
-}
-
-function isEmpty({ first, items }: Waiting<unknown>): boolean {
-  return first.isEmpty && items.isEmpty;
 }

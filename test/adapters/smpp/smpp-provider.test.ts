@@ -422,6 +422,37 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect(await projectsOf(smsc)).toBe('CABABAB');
   });
 
+  it('a text of another project waits for one part of a text that was begun, not for all of them', async () => {
+    const { smsc, world } = await openSmsc({ perSecond: 1 });
+    const long = world.provider.submit(aSubmission({ ...OF_A, text: THREE_PARTS }));
+    await smsc.seen('submit', 1);
+    await responded(smsc, world);
+    const short = world.provider.submit(aSubmission(OF_B));
+    const later = world.provider.submit(aSubmission(OF_A));
+    for (const sent of [2, 3, 4, 5]) {
+      world.timers.expire(1_000);
+      await smsc.seen('submit', sent);
+    }
+    expect(await Promise.all([long, short, later])).toMatchObject(Array(3).fill({ kind: 'accepted' }));
+    expect(await projectsOf(smsc)).toBe('AABAA');
+    // The later text of the same project goes behind all parts of the one that was begun.
+    expect((await smsc.submits()).map(({ esm_class }) => esm_class)).toEqual([0x40, 0x40, 0, 0x40, 0]);
+  });
+
+  it('a new text of another project waits for one of the parts that were throttled, not for all of them', async () => {
+    const { smsc, world } = await openSmsc();
+    const throttled = { status: ESME_RTHROTTLED };
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, throttled, throttled] });
+    const long = world.provider.submit(aSubmission({ ...OF_A, text: THREE_PARTS }));
+    await world.timers.begun(THROTTLED_WAIT_MS);
+    await responded(smsc, world);
+    const short = world.provider.submit(aSubmission(OF_B));
+    await Promise.resolve();
+    world.timers.expire(THROTTLED_WAIT_MS);
+    expect(await Promise.all([long, short])).toMatchObject([{ kind: 'accepted' }, { kind: 'accepted' }]);
+    expect(await projectsOf(smsc)).toBe('AAAABA');
+  });
+
   it('the SMPP provider begins no more long texts than it can soon go on with, and short ones meanwhile', async () => {
     const { smsc, world } = await openSmsc({ window: 3 });
     await smsc.tell({ order: 'plan', submits: [{ hold: true }, { hold: true }, { hold: true }] });

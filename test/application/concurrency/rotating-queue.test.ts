@@ -43,3 +43,17 @@ it('what is dropped waits no longer, and what does not wait is dropped without e
   for (const item of ['a1', 'b1', 'b1', 'x']) queue.drop(item);
   expect(rest(() => queue.take())).toEqual(['a2', 'c1', 'a3']);
 });
+
+it('what is added first goes before the others of its key, and brings no key before another', () => {
+  for (const item of ['b0', 'b0', 'd0', 'd0']) queue.addFirst(item.charAt(0), item);
+  expect(rest(() => queue.take())).toEqual(['a1', 'b0', 'c1', 'd0', 'a2', 'b1', 'a3']);
+  expect(queue.isEmpty).toBe(true);
+});
+
+it('what was added first is dropped, and taken with all the others, as they are', () => {
+  for (const item of ['b0', 'd0', 'e0']) queue.addFirst(item.charAt(0), item);
+  for (const item of ['b0', 'd0', 'd0']) queue.drop(item);
+  expect(queue.takeAll()).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'e0']);
+  queue.add('e', 'e1');
+  expect(rest(() => queue.take())).toEqual(['e1']);
+});

@@ -81,11 +81,11 @@ it('a deleted item is not given, and deleting it again changes nothing', () => {
   expect(taken(queue, 3)).toBe('2B-');
 });
 
-it('items that are added first go before the others of their priority, in rotation, and after more urgent ones', () => {
-  const queue = queueOf(...many(2, 'A', 'text'), item('C'));
+it('items that are added first go before the others of their project and priority, in rotation with other projects', () => {
+  const queue = queueOf(...many(2, 'A', 'text'), ...many(2, 'B', 'text'), item('C'));
   for (const name of ['1', '2']) queue.addFirst(item('A', 'text', name));
-  queue.addFirst(item('B', 'text', '3'));
-  expect(taken(queue, 7)).toBe('C132AA-');
+  queue.addFirst(item('D', 'text', '3'));
+  expect(taken(queue, 9)).toBe('C1B32BAA-');
 });
 
 it('while the next item of a project may not be taken, a fair queue serves other projects and priorities', () => {
