@@ -6,6 +6,7 @@ import {
   halfOpened,
   recordAttempt,
 } from '../shared/circuit-breaker.ts';
+import { SUBMIT_TIMEOUT_MS } from './submit-result.ts';
 
 /** How long a circuit of a provider is open: the first time, the second time, and so on. Codes cannot wait for long. */
 export const PROVIDER_OPEN_WINDOWS_MS: readonly number[] = [1_000, 5_000, 15_000, 60_000];
@@ -55,13 +56,14 @@ export function attemptAt({ project, provider }: ProviderCircuits, now: number):
   return ofAll === 'open' && breaker.failuresInRow > 0 ? null : trial;
 }
 
-/** The circuits while an attempt is in flight. */
+/** The circuits while an attempt is in flight. A trial without a result holds up its project for `SUBMIT_TIMEOUT_MS` at most. */
 export function afterBegin(
   { project, provider }: ProviderCircuits,
   { isTrial }: CircuitAttempt,
   now: number,
 ): ProviderCircuits {
-  const breaker = isTrial ? halfOpened(project.breaker, now) : project.breaker;
+  if (!isTrial) return { project, provider };
+  const breaker = { ...halfOpened(project.breaker, now), openUntil: now + SUBMIT_TIMEOUT_MS };
   return { project: { ...project, breaker }, provider };
 }
 
