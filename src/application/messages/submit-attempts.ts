@@ -75,12 +75,15 @@ export class SubmitAttempts {
     const { channel, environment, phoneNumber } = submission;
     const route = channelProviders.route(channel, environment, phoneNumber);
     let result = NO_PROVIDER;
+    let next = submission;
     /** What a provider said that may take the message later. */
     let later: SubmitResult | null = null;
     for (const provider of route) {
-      result = await this.#call(provider, submission, record);
-      if (!isForNextProvider(result) || clock.now() >= endsAt) break;
+      result = await this.#call(provider, next, record);
+      const leftMs = endsAt - clock.now();
+      if (!isForNextProvider(result) || leftMs <= 0) break;
       if (isForLater(result)) later = result;
+      next = { ...submission, attemptTimeoutMs: Math.min(submission.attemptTimeoutMs, leftMs) };
     }
     await record(outcomeOf(result, later));
   }

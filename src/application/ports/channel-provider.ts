@@ -20,7 +20,7 @@ export interface Submission {
   readonly content: Content;
   /** The free text of the message in the project's language; empty for a template. */
   readonly text: string;
-  /** The chain moves on after this time, so nothing should reach the handset later. */
+  /** The chain moves on this long after the call of the provider, so nothing should reach the handset later. */
   readonly attemptTimeoutMs: number;
   /** A provider that takes fewer messages than wait submits the most urgent ones first, and projects in rotation. */
   readonly priority: JobPriority;

@@ -106,6 +106,8 @@ function routedWorld(
   { nowAfterFirst = NOW }: { readonly nowAfterFirst?: number } = {},
 ) {
   const calls: [provider: string, smsId: string][] = [];
+  /** The time that each call left to the provider. */
+  const attemptTimeoutsMs: number[] = [];
   const recorded: SubmittedAttempt[] = [];
   let now = NOW;
   const route = Object.entries(providers).map(
@@ -114,6 +116,7 @@ function routedWorld(
       async start() {},
       submit(submission) {
         calls.push([name, submission.smsId]);
+        attemptTimeoutsMs.push(submission.attemptTimeoutMs);
         now = nowAfterFirst;
         return submit(submission);
       },
@@ -136,7 +139,7 @@ function routedWorld(
   });
   const { pending } = world(null);
   const execute = (...numbers: readonly number[]) => submitAttempts.execute(pending('sms', ...numbers));
-  return { execute, calls, recorded };
+  return { execute, calls, attemptTimeoutsMs, recorded };
 }
 
 const rejectedAs = (cause?: 'busy' | 'sender', endsChain = false): SubmitResult => ({
@@ -199,6 +202,18 @@ describe('a route of several providers', () => {
     await here.execute(1);
     expect(here.calls.map(([name]) => name)).toEqual(['first', 'second']);
     expect(here.recorded).toEqual([result(1, rejectedAs('busy'))]);
+  });
+
+  it.each([
+    ['what is left of the time of the attempt', 4, 26],
+    ['no more than the time of an attempt when the clock was put back', -3_600, 30],
+  ])('SubmitAttempts gives the next provider %s', async (_, seconds, leftSeconds) => {
+    const here = routedWorld(
+      { first: async () => rejectedAs('busy'), second: async () => acceptedAs('second') },
+      { nowAfterFirst: NOW + seconds * SECOND_MS },
+    );
+    await here.execute(1);
+    expect(here.attemptTimeoutsMs).toEqual([30 * SECOND_MS, leftSeconds * SECOND_MS]);
   });
 
   it('SubmitAttempts gives nothing to the next provider once the time of the attempt is over', async () => {
