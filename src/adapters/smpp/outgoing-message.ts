@@ -61,7 +61,7 @@ export class OutgoingMessage {
   #isSettled = false;
   #isFinished = false;
 
-  /** `submittedAt` is in milliseconds since 1970. */
+  /** `submittedAt` is the `uptime` of the provider. */
   constructor(submission: Submission, options: OutgoingOptions, events: OutgoingEvents, submittedAt: number) {
     this.#submission = submission;
     this.#endsAt = submittedAt + submission.attemptTimeoutMs;
@@ -94,7 +94,7 @@ export class OutgoingMessage {
     return this.#isSettled;
   }
 
-  /** Nothing is written from then on: the chain moved on. Milliseconds since 1970. */
+  /** Nothing is written from this `uptime` on: the chain moved on. */
   get endsAt(): number {
     return this.#endsAt;
   }

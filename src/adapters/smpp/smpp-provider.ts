@@ -46,6 +46,8 @@ export interface SmppProviderOptions {
   readonly submit: SubmitSettings;
   readonly ids: MessageIdForms;
   readonly clock: Clock;
+  /** Milliseconds that a clock which is put back does not change; only differences count. */
+  readonly uptime: () => number;
   readonly logger: Logger;
   readonly timeouts: Timeouts;
   /** At least 0 and below 1. */
@@ -93,7 +95,7 @@ export class SmppProvider implements ChannelProvider {
       sessions: () => this.#openSessions(),
       window: options.window * options.binds,
       perSecond: options.perSecond,
-      clock: options.clock,
+      uptime: options.uptime,
       timeouts,
     });
     this.#deadlines = new SubmitDeadlines({
@@ -132,8 +134,7 @@ export class SmppProvider implements ChannelProvider {
         },
         finished: () => deadlines.end(message),
       };
-      const now = this.#options.clock.now();
-      const message = new OutgoingMessage(submission, this.#outgoing, events, now);
+      const message = new OutgoingMessage(submission, this.#outgoing, events, this.#options.uptime());
       let deadlines = this.#deadlines.begin(message);
       this.#queue.add(message);
     });

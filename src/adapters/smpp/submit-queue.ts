@@ -1,5 +1,4 @@
 import { FairQueue } from '../../application/jobs/fair-queue.ts';
-import type { Clock } from '../../application/ports/clock.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import type { SmppSession, Timeouts } from './smpp-session.ts';
 import { isThrottled, type SubmitResponse } from './submit-response.ts';
@@ -16,7 +15,8 @@ export interface SubmitQueueOptions {
   readonly window: number;
   /** `submit_sm` in any second, over all sessions; null for no limit. */
   readonly perSecond: number | null;
-  readonly clock: Clock;
+  /** In milliseconds; only differences count. */
+  readonly uptime: () => number;
   readonly timeouts: Timeouts;
 }
 
@@ -44,7 +44,7 @@ export class SubmitQueue {
 
   constructor(options: SubmitQueueOptions) {
     this.#options = options;
-    this.#waiting = new FairQueue(() => options.clock.now());
+    this.#waiting = new FairQueue(options.uptime);
     this.#unwrittenMax = Math.min(options.window, options.perSecond ?? options.window);
   }
 
@@ -118,7 +118,7 @@ export class SubmitQueue {
     const free = sessions.reduce((sum, { capacity }) => sum + capacity, 0);
     const next = (): OutgoingMessage | null => this.#waiting.take(free, this.#mayTake);
     for (let message = next(); message !== null; message = next()) {
-      if (message.endsAt <= this.#options.clock.now()) {
+      if (message.endsAt <= this.#options.uptime()) {
         this.#giveUpLate(message);
         continue;
       }

@@ -3,7 +3,7 @@ import { CLOSE_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
 import { RESPONSE_TIMEOUT_MS, WRITE_TIMEOUT_MS } from '../../../src/adapters/smpp/submit-deadlines.ts';
 import { THROTTLED_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
 import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
-import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';
+import { anSmsId, aPhoneNumber, aSubmission, HOUR_MS } from '../../support/builders.ts';
 import { submitAll } from '../../support/submit-all.ts';
 import { aWorld, describeWithSmsc, openSmsc, startSmsc } from './open-smsc.ts';
 import type { Smsc } from './peer/smsc.ts';
@@ -482,16 +482,17 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect(await smsc.submits()).toHaveLength(2);
   });
 
-  it('nothing of a text is sent once the time of its attempt is over', async () => {
+  it('nothing of a text is sent once the time of its attempt is over, whatever became of the clock', async () => {
     const { smsc, world } = await openSmsc({ perSecond: 1 });
     const submission = aSubmission({ text: THREE_PARTS });
     const submitting = world.provider.submit(submission);
     await smsc.seen('submit', 1);
     await responded(smsc, world);
-    world.clock.at += submission.attemptTimeoutMs - 1;
+    world.clock.at -= HOUR_MS;
+    world.uptimeMs += submission.attemptTimeoutMs - 1;
     world.timers.expire(1_000);
     await smsc.seen('submit', 2);
-    world.clock.at += 1;
+    world.uptimeMs += 1;
     world.timers.expire(1_000);
     expect(await submitting).toEqual({
       kind: 'unknown',

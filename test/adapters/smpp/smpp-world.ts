@@ -11,6 +11,7 @@ export class SmppWorld {
   readonly timers = new ManualTimeouts();
   readonly logger = new RecordingLogger();
   readonly clock = { at: NOW, now: () => this.clock.at };
+  uptimeMs = 0;
   readonly provider: SmppProvider;
   readonly events: ProviderEvent[] = [];
   /** How many events each call of the sink had. */
@@ -39,6 +40,7 @@ export class SmppWorld {
       },
       ids: { submitIds: 'as-is', receiptIds: 'as-is' },
       clock: this.clock,
+      uptime: () => this.uptimeMs,
       logger: this.logger,
       timeouts: this.timers.timeouts,
       random: () => 0.5,

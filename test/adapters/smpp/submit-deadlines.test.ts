@@ -6,7 +6,7 @@ import {
   WRITE_TIMEOUT_MS,
 } from '../../../src/adapters/smpp/submit-deadlines.ts';
 import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
-import { aSubmission, NOW } from '../../support/builders.ts';
+import { aSubmission } from '../../support/builders.ts';
 import { ManualTimeouts } from './manual-timeouts.ts';
 
 const LIMITED = {
@@ -34,7 +34,7 @@ function aWorld() {
         partWritten() {},
         finished: () => group.end(message),
       },
-      NOW,
+      0,
     );
     const group = deadlines.begin(message);
     return message;
