@@ -1,6 +1,7 @@
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/messages/submit-result.ts';
+import { invariant } from '../../domain/shared/invariant.ts';
 import type { RejectionCause } from '../../domain/shared/rejection-class.ts';
 import { canonicalMessageId, type MessageIdForm } from '../../domain/sms/message-id-forms.ts';
 import { smppStatus } from '../../domain/sms/smpp-status.ts';
@@ -112,9 +113,9 @@ export class OutgoingMessage {
   /** Writes the next part; only while `isReady`. */
   write(session: SmppSession, { responded, ended }: PartEvents): void {
     this.#makeParts();
-    this.#session = session;
     const part = this.#nextPart();
-    if (part === undefined) return;
+    invariant(part !== undefined, 'a message is written while a part of it may be');
+    this.#session = session;
     part.state = 'in-flight';
     part.ended = ended;
     part.sequence = session.submit(part.fields, (pdu) => {
