@@ -1,5 +1,6 @@
 import type { ProviderRequest, ProviderResponse } from '../../application/ports/provider-http.ts';
-import { type GraphResponse, graphResponse } from './graph-response.ts';
+import { reasonMask } from '../../domain/shared/secret-mask.ts';
+import { type GraphResponse, graphResponse, wordsOf } from './graph-response.ts';
 
 interface GraphApiOptions {
   /** Without a slash at its end. */
@@ -13,13 +14,13 @@ interface GraphApiOptions {
 export class GraphApi {
   readonly version: string;
   readonly #base: string;
-  readonly #accessToken: string;
+  readonly #masked: (text: string) => string;
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor({ baseUrl, version, accessToken }: GraphApiOptions) {
     this.version = version;
     this.#base = `${baseUrl}/${version}`;
-    this.#accessToken = accessToken;
+    this.#masked = reasonMask([accessToken]);
     this.#headers = { authorization: `Bearer ${accessToken}` };
   }
 
@@ -42,8 +43,10 @@ export class GraphApi {
    * stored.
    */
   read(response: ProviderResponse): GraphResponse {
-    if (response.kind !== 'responded') return graphResponse(response);
-    return graphResponse({ ...response, body: response.body.replaceAll(this.#accessToken, '***') });
+    const read = graphResponse(response);
+    if (read.kind !== 'error') return read;
+    const { code } = read.error;
+    return { ...read, error: { code, message: this.#masked(wordsOf(read.error)) } };
   }
 }
 

@@ -35,8 +35,13 @@ export function graphResponse(response: ProviderResponse): GraphResponse {
   return { kind: 'json', json };
 }
 
+/** Meta's own words; empty when it gave none. */
+export function wordsOf({ message, title, error_data: data }: GraphError): string {
+  return data?.details ?? message ?? title ?? '';
+}
+
 /** The code and Meta's own words, in a form that can be stored. */
-export function errorText({ code, message, title, error_data: data }: GraphError): string {
-  const words = data?.details ?? message ?? title ?? '';
-  return providerText(words === '' ? `Meta error ${code}` : `Meta error ${code}: ${words}`);
+export function errorText(error: GraphError): string {
+  const words = wordsOf(error);
+  return providerText(words === '' ? `Meta error ${error.code}` : `Meta error ${error.code}: ${words}`);
 }

@@ -1,11 +1,12 @@
 import type { CallbackContent, CallbackRequest } from '../../application/ports/provider-callback.ts';
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
 import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
+import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
 import type { ReceiptOptions } from './gateway-settings.ts';
 import { type Mistake, orMistake, under } from './mistake.ts';
-import { NO_MESSAGE, reasonMask, type Secrets, Template } from './template.ts';
+import { NO_MESSAGE, type Secrets, Template } from './template.ts';
 
 type Authorizer = (request: CallbackRequest, hmac: Hmac) => boolean;
 
@@ -25,7 +26,7 @@ export function receiptReader(options: ReceiptOptions, secrets: Secrets, mistake
   if (from !== 'json' && options.items !== undefined) mistake(['items'], 'only JSON holds a list');
   const isAuthorized = authorizer(options, secrets, under(mistake, 'authorization'));
   const itemsIn = listFinder(options.items, mistake);
-  const eventIn = eventFinder(options, reasonMask(secrets), mistake);
+  const eventIn = eventFinder(options, reasonMask(secrets.values()), mistake);
 
   return (request, hmac) => {
     if (!isAuthorized(request, hmac)) return { kind: 'forged' };

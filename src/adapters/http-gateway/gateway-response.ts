@@ -5,11 +5,12 @@ import {
 } from '../../application/ports/provider-http.ts';
 import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/messages/submit-result.ts';
 import type { RejectionClass } from '../../domain/shared/rejection-class.ts';
+import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
 import type { ErrorOptions, ResponseFormat, SuccessOptions } from './gateway-settings.ts';
 import { LinearPattern } from './linear-pattern.ts';
 import { type Mistake, orMistake } from './mistake.ts';
-import { reasonMask, type Secrets } from './template.ts';
+import type { Secrets } from './template.ts';
 
 /** The members have the names of the channels file. */
 export interface ResponseOptions {
@@ -48,7 +49,7 @@ export function responseReader(
   secrets: Secrets,
   mistake: Mistake,
 ): ResponseReader {
-  const masked = reasonMask(secrets);
+  const masked = reasonMask(secrets.values());
   const read = documentReader(format, mistake);
   const rules = errors.flatMap((each, index) => errorRule(each, mistake, ['errors', index]) ?? []);
   const isTaken = successTest(success, mistake);

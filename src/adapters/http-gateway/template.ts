@@ -1,6 +1,3 @@
-import { secretMask } from '../../domain/shared/secret-mask.ts';
-import { cutText } from '../../domain/shared/storable-text.ts';
-
 /** What a template may name in braces, beside `secret:NAME`. */
 export const PLACEHOLDERS = [
   'to',
@@ -31,15 +28,6 @@ export const NO_MESSAGE: PlaceholderValues = {
 
 /** The credentials that templates name, by name. */
 export type Secrets = ReadonlyMap<string, string>;
-
-/** More than is stored of a reason, and more than a pattern sees, in UTF-16 units. */
-const REASON_CHARACTERS_READ_MAX = 2_048;
-
-/** Makes the beginning of a text of a gateway fit to be stored and shown: the credentials in it become `***`. */
-export function reasonMask(secrets: Secrets): (text: string) => string {
-  const masked = secretMask(secrets.values());
-  return (text) => masked(cutText(text, REASON_CHARACTERS_READ_MAX));
-}
 
 type Piece =
   | { readonly kind: 'literal'; readonly text: string }

@@ -1,3 +1,8 @@
+import { cutText } from './storable-text.ts';
+
+/** More than is stored of a provider's reason, and more than a pattern sees, in UTF-16 units. */
+export const REASON_CHARACTERS_READ_MAX = 2_048;
+
 const MASK = '***';
 /** A shorter piece of a secret tells nothing. In bytes. */
 const PIECE_BYTES_MIN = 4;
@@ -74,6 +79,12 @@ export function secretMask(secrets: Iterable<string>): (text: string) => string 
     }
     return withMasks(text, isMasked);
   };
+}
+
+/** Makes the beginning of a provider's reason fit to be stored and shown: the credentials in it become `***`. */
+export function reasonMask(secrets: Iterable<string>): (text: string) => string {
+  const masked = secretMask(secrets);
+  return (text) => masked(cutText(text, REASON_CHARACTERS_READ_MAX));
 }
 
 /**

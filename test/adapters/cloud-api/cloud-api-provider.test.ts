@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, test } from 'vitest';
 import { UNHEALTHY_MS } from '../../../src/adapters/cloud-api/cloud-api-provider.ts';
+import { GraphApi } from '../../../src/adapters/cloud-api/graph-api.ts';
+import { errorText } from '../../../src/adapters/cloud-api/graph-response.ts';
 import { PROVIDER_RESPONSE_BYTES_MAX } from '../../../src/application/ports/provider-http.ts';
 import { anSmsId, aPhoneNumber, aTemplateContent, aText } from '../../support/builders.ts';
 import {
@@ -288,6 +290,19 @@ describe('health and credentials', () => {
     const said = JSON.stringify([logger.entries, provider.health()]);
     expect([ACCESS_TOKEN, '9647712345678', 'Your parcel'].filter((secret) => said.includes(secret))).toEqual(
       [],
+    );
+  });
+
+  it.each([
+    ['as it is', (body: string) => body],
+    ['with escaped slashes', (body: string) => body.replaceAll('/', '\\/')],
+    ['percent-encoded', (body: string) => body.replaceAll('/', '%2F').replaceAll('|', '%7C')],
+  ])('an error of Meta that repeats the token %s shows nothing of it', (_, written) => {
+    const graph = new GraphApi({ baseUrl: 'https://meta', version: 'v25.0', accessToken: 'EAAG/7Zq|tail' });
+    const body = written('{"error":{"code":190,"message":"Bad token EAAG/7Zq|tail of the app"}}');
+    const response = graph.read({ kind: 'responded', status: 401, body });
+    expect(response.kind === 'error' && errorText(response.error)).toBe(
+      'Meta error 190: Bad token *** of the app',
     );
   });
 

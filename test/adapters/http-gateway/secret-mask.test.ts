@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { receiptReader } from '../../../src/adapters/http-gateway/gateway-receipts.ts';
 import { responseReader } from '../../../src/adapters/http-gateway/gateway-response.ts';
 import { PATTERN_INPUT_CHARACTERS_MAX } from '../../../src/adapters/http-gateway/linear-pattern.ts';
-import { reasonMask } from '../../../src/adapters/http-gateway/template.ts';
+import { reasonMask } from '../../../src/domain/shared/secret-mask.ts';
 
 const SECRETS = new Map([
   ['PASSWORD', 'p@ss word'],
@@ -25,7 +25,7 @@ it.each([
   ],
   ['no such number', 'no such number'],
 ])('the mask makes of the text %j the text %j', (text, masked) => {
-  expect(reasonMask(SECRETS)(text)).toBe(masked);
+  expect(reasonMask(SECRETS.values())(text)).toBe(masked);
 });
 
 it('the reason of a response never quotes a credential, also where it is cut', () => {
