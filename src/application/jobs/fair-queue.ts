@@ -14,10 +14,13 @@ interface Waiting<Item> {
   passed: number;
 }
 
+const NONE: ReadonlySet<never> = new Set();
+
 /**
  * Items that wait in memory, by the rules of `fair-share.ts`: the most urgent priority gets all but a tenth for each lower
  * one. Within a priority projects are served in rotation, whatever their weights. A project that has too many in flight waits.
- * Adding, dropping and taking one item takes the same time however many wait.
+ * Adding, dropping and taking one item takes the same time however many projects wait: what is passed over has something in
+ * flight already, or may not be taken now.
  */
 export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #waiting = new Map<JobPriority, Waiting<Item>>();
@@ -55,6 +58,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
    * flight, or its next item may not be taken, other projects and priorities are served.
    */
   take(free: number, mayTake: (item: Item) => boolean = () => true): Item | null {
+    if (free <= 0) return null;
     const blocked = new Set<Waiting<Item>>();
     for (let next = this.#nextWaiting(blocked); next !== null; next = this.#nextWaiting(blocked)) {
       const item = this.#takeOf(next, free, mayTake);
@@ -96,7 +100,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   }
 
   #mayHaveMore(projectId: string, free: number): boolean {
-    const own = this.#inFlight.get(projectId) ?? new Set();
+    const own = this.#inFlight.get(projectId) ?? NONE;
     const inFlight = own.size;
     const places = this.#inFlightOfAll + free;
     return mayHaveMore({ inFlight, slow: this.#slowOf(own, free) }, { free, places });
