@@ -70,7 +70,10 @@ import {
   RECEIVER_PROJECT_SHARE,
   RECEIVER_ROUND_MS,
 } from '../../src/adapters/undici/receiver-time.ts';
-import { PROVIDER_CONNECTIONS_MAX } from '../../src/adapters/undici/undici-provider-http.ts';
+import {
+  PROVIDER_CONNECTIONS_MAX,
+  PROVIDER_REQUESTS_MAX,
+} from '../../src/adapters/undici/undici-provider-http.ts';
 import {
   UNKNOWN_KEY_QUERIES_MAX,
   UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
@@ -316,7 +319,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests to one channel provider over HTTP',
-        `${PROVIDER_CONNECTIONS_MAX} in flight; more wait, the most urgent first and projects in rotation, and one that waited for ${PROVIDER_WAIT_MS / 1_000} s is not sent`,
+        `${PROVIDER_REQUESTS_MAX} in flight; one without a response for ${SLOW_AFTER_MS / 1_000} s counts no longer, up to ${PROVIDER_CONNECTIONS_MAX} in all; more wait, the most urgent first and projects in rotation, and one that waited for ${PROVIDER_WAIT_MS / 1_000} s is not sent`,
       ],
       [
         'whatsapp resources that are kept parsed',
@@ -324,7 +327,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'submissions of one project in flight to an SMSC or an HTTP provider',
-        `as many as it leaves free of the window, or of ${PROVIDER_CONNECTIONS_MAX} requests; more, but for 1 in ${PLACES_PER_KEPT} of all, while fewer of its own had no response for ${SLOW_AFTER_MS / 1_000} s than are free besides that tenth`,
+        `all but 1 in ${PLACES_PER_KEPT} of the window, or of the requests, while fewer of its own had no response for ${SLOW_AFTER_MS / 1_000} s than are free besides that tenth; of the tenth one, while it has none`,
       ],
       ['jobs that wait in a queue', `${number(MEMORY_QUEUE_JOBS_MAX)}; more wait in the database`],
       [

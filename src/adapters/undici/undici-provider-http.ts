@@ -17,8 +17,10 @@ import type { Backlog } from '../../domain/jobs/fair-share.ts';
 /** More responses below 200 before the one that counts are a flood: they have no body that could be counted. */
 const INFORMATIONAL_RESPONSES_MAX = 10;
 
-/** Requests in flight to one provider; more wait for a connection. */
-export const PROVIDER_CONNECTIONS_MAX = 64;
+/** Requests in flight to one provider that are not slow; more wait. One without a response for long takes no place of others. */
+export const PROVIDER_REQUESTS_MAX = 64;
+/** Requests in flight to one provider in all, each on a connection of its own. */
+export const PROVIDER_CONNECTIONS_MAX = 256;
 
 /** A request that waited begins early enough to get its response. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -30,6 +32,8 @@ interface UndiciProviderHttpOptions {
   readonly timeoutMs?: number;
   /** How long a request waits while others have the connections, in milliseconds. */
   readonly waitMs?: number;
+  /** A request in flight for longer is slow, in milliseconds. */
+  readonly slowAfterMs?: number;
   /** Trusted instead of the system's certificate authorities, in PEM. */
   readonly ca?: string;
 }
@@ -39,14 +43,18 @@ export class UndiciProviderHttp implements ProviderHttp {
   readonly #deadlines: Deadlines;
   readonly #agent: Agent;
   /** Undici would send what waits in the order of its calls. */
-  readonly #waiting = new FairQueue<Call>(() => performance.now());
+  readonly #waiting: FairQueue<Call>;
   #dispatchesSoon = false;
+  /** Runs while requests wait: until the next one in flight is slow. */
+  #slowTimer: NodeJS.Timeout | null = null;
 
   constructor({
     timeoutMs = PROVIDER_RESPONSE_MS,
     waitMs = PROVIDER_WAIT_MS,
+    slowAfterMs,
     ca,
   }: UndiciProviderHttpOptions = {}) {
+    this.#waiting = new FairQueue(() => performance.now(), slowAfterMs);
     this.#deadlines = { timeoutMs, waitMs };
     this.#agent = new Agent({
       connections: PROVIDER_CONNECTIONS_MAX,
@@ -72,6 +80,7 @@ export class UndiciProviderHttp implements ProviderHttp {
   }
 
   close(): Promise<void> {
+    if (this.#slowTimer !== null) clearTimeout(this.#slowTimer);
     return this.#agent.destroy();
   }
 
@@ -86,10 +95,23 @@ export class UndiciProviderHttp implements ProviderHttp {
   }
 
   #dispatch(): void {
-    const next = (): Call | null => this.#waiting.take(PROVIDER_CONNECTIONS_MAX - this.#waiting.inFlight);
+    const waiting = this.#waiting;
+    const next = (): Call | null => waiting.take(this.#free());
     for (let call = next(); call !== null; call = next()) {
-      call.dispatch(this.#agent, this.#waiting.begin(call));
+      call.dispatch(this.#agent, waiting.begin(call));
     }
+    if (waiting.isEmpty || this.#slowTimer !== null) return;
+    const slowMs = waiting.nextSlowMs();
+    if (slowMs === null) return;
+    this.#slowTimer = setTimeout(() => {
+      this.#slowTimer = null;
+      this.#dispatch();
+    }, Math.ceil(slowMs));
+  }
+
+  #free(): number {
+    const { inFlight } = this.#waiting;
+    return Math.min(PROVIDER_REQUESTS_MAX - this.#waiting.fresh(), PROVIDER_CONNECTIONS_MAX - inFlight);
   }
 
   #release(call: Call): void {

@@ -14,6 +14,11 @@ interface Waiting<Item> {
   passed: number;
 }
 
+/** An item in flight: when it began, in milliseconds. */
+interface Begun {
+  readonly at: number;
+}
+
 const NONE: ReadonlySet<never> = new Set();
 
 /**
@@ -25,18 +30,43 @@ const NONE: ReadonlySet<never> = new Set();
 export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #waiting = new Map<JobPriority, Waiting<Item>>();
   /** When each of a project began, the oldest first, in milliseconds. */
-  readonly #inFlight = new Map<string, Set<{ readonly at: number }>>();
+  readonly #inFlight = new Map<string, Set<Begun>>();
+  /** Those of all projects that were not slow when they were counted last, the oldest first. */
+  readonly #fresh = new Set<Begun>();
+  readonly #slowAfterMs: number;
   readonly #now: () => number;
   #inFlightOfAll = 0;
 
   /** `now` is in milliseconds; only differences count. */
-  constructor(now: () => number) {
+  constructor(now: () => number, slowAfterMs = SLOW_AFTER_MS) {
     this.#now = now;
+    this.#slowAfterMs = slowAfterMs;
+  }
+
+  get isEmpty(): boolean {
+    for (const waiting of this.#waiting.values()) if (!isEmpty(waiting)) return false;
+    return true;
   }
 
   /** How many are in flight. */
   get inFlight(): number {
     return this.#inFlightOfAll;
+  }
+
+  /** How many in flight are not slow. */
+  fresh(): number {
+    const before = this.#now() - this.#slowAfterMs;
+    for (const begun of this.#fresh) {
+      if (begun.at > before) break;
+      this.#fresh.delete(begun);
+    }
+    return this.#fresh.size;
+  }
+
+  /** In how many milliseconds the next one in flight is slow; null when all are. */
+  nextSlowMs(): number | null {
+    for (const { at } of this.#fresh) return Math.max(0, at + this.#slowAfterMs - this.#now());
+    return null;
   }
 
   add(item: Item): void {
@@ -73,10 +103,12 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     const begun = { at: this.#now() };
     const own = this.#inFlight.get(projectId) ?? new Set();
     this.#inFlight.set(projectId, own.add(begun));
+    this.#fresh.add(begun);
     this.#inFlightOfAll += 1;
     return () => {
       this.#inFlightOfAll -= 1;
       own.delete(begun);
+      this.#fresh.delete(begun);
       if (own.size === 0) this.#inFlight.delete(projectId);
     };
   }
@@ -107,8 +139,8 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   }
 
   /** `countMax` at most. */
-  #slowOf(own: ReadonlySet<{ readonly at: number }>, countMax: number): number {
-    const before = this.#now() - SLOW_AFTER_MS;
+  #slowOf(own: ReadonlySet<Begun>, countMax: number): number {
+    const before = this.#now() - this.#slowAfterMs;
     let slow = 0;
     for (const { at } of own) {
       if (at > before || slow === countMax) break;

@@ -11,6 +11,7 @@ import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   PROVIDER_CONNECTIONS_MAX,
+  PROVIDER_REQUESTS_MAX,
   UndiciProviderHttp,
 } from '../../../src/adapters/undici/undici-provider-http.ts';
 import {
@@ -28,7 +29,7 @@ import { certificates, closeAll, OK, receive } from './local-receivers.ts';
 /** The deadline of requests that nobody responds to. */
 const SOON_MS = 300;
 /** So many requests of one project are in flight while none is slow. */
-const OF_ONE_PROJECT = PROVIDER_CONNECTIONS_MAX - Math.ceil(PROVIDER_CONNECTIONS_MAX / PLACES_PER_KEPT);
+const OF_ONE_PROJECT = PROVIDER_REQUESTS_MAX - Math.ceil(PROVIDER_REQUESTS_MAX / PLACES_PER_KEPT);
 /** So far away that no response is late on a busy machine. */
 const FAR_MS = 15_000;
 
@@ -247,19 +248,19 @@ describe('the HTTP client of a provider', () => {
     const http = client();
     const send = (path: string, priority: JobPriority, projectId: string) =>
       http.send({ method: 'POST', url: peer.url(path), backlog: { priority, projectId } });
-    const sent = Array.from({ length: PROVIDER_CONNECTIONS_MAX }, (_, index) =>
+    const sent = Array.from({ length: PROVIDER_REQUESTS_MAX }, (_, index) =>
       send('/first', 'text', `project ${index}`),
     );
-    await peer.arrived(PROVIDER_CONNECTIONS_MAX);
+    await peer.arrived(PROVIDER_REQUESTS_MAX);
     for (const path of ['/a1', '/a2', '/a3']) sent.push(send(path, 'text', 'a'));
     sent.push(send('/b1', 'text', 'b'));
     sent.push(send('/code', 'code', 'b'));
     // The others follow over its connection.
     held.shift()?.end();
-    await peer.arrived(PROVIDER_CONNECTIONS_MAX + 5);
+    await peer.arrived(PROVIDER_REQUESTS_MAX + 5);
     for (const response of held) response.end();
     await Promise.all(sent);
-    expect(peer.requests.slice(PROVIDER_CONNECTIONS_MAX).map(({ url }) => url)).toEqual([
+    expect(peer.requests.slice(PROVIDER_REQUESTS_MAX).map(({ url }) => url)).toEqual([
       '/code',
       '/a1',
       '/b1',
@@ -275,11 +276,42 @@ describe('the HTTP client of a provider', () => {
     const http = client({ waitMs: SOON_MS });
     const send = (path: string, projectId: string) =>
       http.send({ method: 'POST', url: peer.url(path), backlog: { priority: 'code', projectId } });
-    const silent = Array.from({ length: 2 * PROVIDER_CONNECTIONS_MAX }, () => send('/silent', 'a'));
+    const silent = Array.from({ length: 2 * PROVIDER_REQUESTS_MAX }, () => send('/silent', 'a'));
     await peer.arrived(OF_ONE_PROJECT);
     for (const path of ['/1', '/2', '/3']) expect(await send(path, 'b')).toMatchObject({ kind: 'responded' });
     expect(await silent.at(-1)).toMatchObject({ kind: 'limited' });
     expect(peer.requests.filter(({ url }) => url === '/silent')).toHaveLength(OF_ONE_PROJECT);
+  });
+
+  it('requests without a response for long take no place of others, although many projects have them', async () => {
+    const peer = await serve((response, { url }) => {
+      if (url !== '/silent') response.end();
+    });
+    const http = client({ slowAfterMs: SOON_MS });
+    const send = (path: string, projectId: string) =>
+      http.send({ method: 'POST', url: peer.url(path), backlog: { priority: 'code', projectId } });
+    const silent = Array.from({ length: PROVIDER_REQUESTS_MAX }, (_, index) => send('/silent', `p${index}`));
+    await peer.arrived(PROVIDER_REQUESTS_MAX);
+    const [first, second] = await Promise.all([send('/1', 'b'), send('/2', 'b')]);
+    expect([first.kind, second.kind]).toEqual(['responded', 'responded']);
+    await http.close();
+    expect((await Promise.all(silent)).every(({ kind }) => kind === 'unclear')).toBe(true);
+  });
+
+  it('no more connections are open than the limit, however many requests get no response', async () => {
+    const peer = await serve(() => undefined);
+    const http = client({ slowAfterMs: 0, waitMs: SOON_MS });
+    const sent = Array.from({ length: PROVIDER_CONNECTIONS_MAX + 10 }, (_, index) =>
+      http.send({
+        method: 'POST',
+        url: peer.url(),
+        backlog: { priority: 'code', projectId: `project ${index}` },
+      }),
+    );
+    const limited = await Promise.all(sent.slice(PROVIDER_CONNECTIONS_MAX));
+    expect(limited.every(({ kind }) => kind === 'limited')).toBe(true);
+    await peer.arrived(PROVIDER_CONNECTIONS_MAX);
+    expect(peer.connections()).toBe(PROVIDER_CONNECTIONS_MAX);
   });
 
   it('requests that wait are not sent when the client is closed', async () => {

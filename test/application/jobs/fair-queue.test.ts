@@ -160,7 +160,7 @@ it('projects whose items end soon have all places but a tenth together', () => {
   expect(begin()).toBe('AB'.repeat(9));
 });
 
-it('a project whose items are slow has as many in flight as it leaves free', () => {
+it('a project begins more only while fewer of its items are slow than are free besides the kept places', () => {
   const { queue, clock, begin, end } = limited(20, ...many(40, 'A'));
   begin();
   clock.now = SLOW_AFTER_MS;
@@ -168,9 +168,39 @@ it('a project whose items are slow has as many in flight as it leaves free', () 
   // Twelve are slow, and eight free.
   expect(begin()).toBe('');
   end('A', 3);
-  expect(begin()).toBe('A');
+  // Nine are slow, and eleven free, of which two are kept.
+  expect(begin()).toBe('');
+  end('A', 1);
+  expect(begin()).toBe('AA');
   for (const each of many(40, 'B')) queue.add(each);
   expect(begin()).toBe('BBBBBBBB');
+});
+
+it('several projects with many items leave places to projects that come after them', () => {
+  const { queue, begin } = limited(64, ...many(90, 'A'));
+  expect(begin()).toBe('A'.repeat(57));
+  for (const name of 'BCDE') {
+    for (const each of many(90, name)) queue.add(each);
+    expect(begin()).toBe(name);
+  }
+  queue.add(item('F'));
+  expect(begin()).toBe('F');
+});
+
+it('a fair queue counts what is in flight and not slow, and knows when the next one is', () => {
+  const clock = { now: 0 };
+  const queue = new FairQueue<Item>(() => clock.now);
+  expect([queue.isEmpty, queue.fresh(), queue.nextSlowMs()]).toEqual([true, 0, null]);
+  const end = queue.begin(item('A'));
+  clock.now = 500;
+  queue.begin(item('B'));
+  expect([queue.fresh(), queue.nextSlowMs()]).toEqual([2, 1_500]);
+  end();
+  expect([queue.fresh(), queue.nextSlowMs()]).toEqual([1, 2_000]);
+  clock.now = 2_500;
+  expect([queue.fresh(), queue.nextSlowMs(), queue.inFlight]).toEqual([0, null, 1]);
+  queue.add(item('C'));
+  expect(queue.isEmpty).toBe(false);
 });
 
 it('a few slow items of a project take no places from its others', () => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import {
-  PROVIDER_CONNECTIONS_MAX,
+  PROVIDER_REQUESTS_MAX,
   UndiciProviderHttp,
 } from '../../../src/adapters/undici/undici-provider-http.ts';
 import { cloudApiKind } from '../../../src/bootstrap/providers/cloud-api.ts';
@@ -78,7 +78,7 @@ it.each([
   'a message that waits too long for the connections of a %s may be tried later',
   async (_, channel, make) => {
     const { provider } = make();
-    const submissions = Array.from({ length: PROVIDER_CONNECTIONS_MAX + 1 }, () =>
+    const submissions = Array.from({ length: PROVIDER_REQUESTS_MAX + 1 }, () =>
       aSubmission({ channel, environment: 'live' }),
     );
     const results = await submitAll(provider, submissions);
