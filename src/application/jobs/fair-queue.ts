@@ -44,7 +44,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   }
 
   get isEmpty(): boolean {
-    for (const waiting of this.#waiting.values()) if (!isEmpty(waiting)) return false;
+    for (const waiting of this.#waiting.values()) if (!waiting.items.isEmpty) return false;
     return true;
   }
 
