@@ -82,7 +82,8 @@ export class Service {
     const isSeeded = seed !== null && (await roots.applySeed.execute(seed));
     for (const instrument of this.#parts.instruments ?? []) await instrument.start?.(roots);
     if (!this.#listensForWork) return isSeeded;
-    const record: ProviderEventSink = (events) => roots.recordProviderEvents.execute(events);
+    const record: ProviderEventSink = (events, settled) =>
+      roots.recordProviderEvents.execute(events, settled);
     await Promise.all(roots.channelProviders.all().map((provider) => provider.start(record)));
     await roots.jobQueue.consume((jobs) => roots.runJobs.execute(jobs));
     await roots.runWhatsappSync.schedule();

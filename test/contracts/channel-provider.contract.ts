@@ -5,6 +5,7 @@ import type { ProviderEvent, ProviderEventSink } from '../../src/application/por
 import type { SubmitResult } from '../../src/domain/messages/submit-result.ts';
 import { anSmsId } from '../support/builders.ts';
 import { submitAll } from '../support/submit-all.ts';
+import { wholeSink } from '../support/whole-sink.ts';
 
 /** A provider with its other side, as the contract needs it. */
 export interface ProviderUnderTest {
@@ -61,10 +62,11 @@ export async function brokenPromises(open: () => ProviderUnderTest): Promise<rea
   const { provider, submissions, carried, letEventsCome, promptMs } = open();
   const events: ProviderEvent[] = [];
   let isStorageAway = true;
-  await provider.start(async (some) => {
+  const sink = wholeSink(async (some) => {
     if (isStorageAway) throw new Error('The events cannot be recorded');
     events.push(...some);
   });
+  await provider.start(sink);
   const given = submissions.map(({ submission }) => submission);
   const results = await submitInTime(provider, given, promptMs).catch(() => 'rejected' as const);
   if (results === 'late') broken.add('results come within the submit timeout');
@@ -105,7 +107,7 @@ async function checkRestart(
   broken: Set<string>,
 ): Promise<void> {
   const { provider, submissions, promptMs } = open();
-  await provider.start(async () => {});
+  await provider.start(wholeSink(async () => {}));
   const others = submissions.map(({ submission }, index) => ({
     ...submission,
     smsId: anSmsId(1_000 + index),
@@ -127,9 +129,10 @@ async function checkClosing(open: () => ProviderUnderTest, broken: Set<string>):
     .catch(() => broken.add('close needs no start'));
   const { provider, submissions, letEventsCome, promptMs } = open();
   let late = 0;
-  await provider.start(async (some) => {
+  const sink = wholeSink(async (some) => {
     late += some.length;
   });
+  await provider.start(sink);
   const given = submissions.map(({ submission }) => submission);
   await submitInTime(provider, given, promptMs).catch(() => []);
   await provider.close();

@@ -126,7 +126,9 @@ describe('the contract of channel providers', () => {
     ],
     [
       'brings no receipt a second time when it was not recorded',
-      planted((sound) => ({ start: (sink) => sound.start((events) => sink(events).catch(() => {})) })),
+      planted((sound) => ({
+        start: (sink) => sound.start((events, settled) => sink(events, settled).catch(() => {})),
+      })),
       'events that were not recorded come again',
     ],
     [

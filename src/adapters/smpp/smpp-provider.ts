@@ -1,3 +1,4 @@
+import { StorageLocked } from '../../application/errors/storage-locked.ts';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type {
   ChannelProvider,
@@ -6,10 +7,10 @@ import type {
 } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { ProviderEventSink } from '../../application/ports/provider-events.ts';
+import type { LateAcceptance, ProviderEventSink } from '../../application/ports/provider-events.ts';
 import { rejectedAs, type SubmitResult } from '../../domain/messages/submit-result.ts';
 import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';
-import { DeliveryInbox } from './delivery-inbox.ts';
+import { DeliveryInbox, LOCKED_RESPONSE_MS } from './delivery-inbox.ts';
 import { type OutgoingEvents, OutgoingMessage, type OutgoingOptions } from './outgoing-message.ts';
 import { PartReferences } from './part-references.ts';
 import { ESME_ROK, ESME_RX_T_APPN, type IncomingPdu } from './pdu.ts';
@@ -66,7 +67,8 @@ export class SmppProvider implements ChannelProvider {
   readonly #inbox: DeliveryInbox;
   readonly #outgoing: OutgoingOptions;
   readonly #log: MinuteLog;
-  #isStarted = false;
+  /** Null before the start. */
+  #sink: ProviderEventSink | null = null;
   #closed: Promise<void> | null = null;
 
   constructor(options: SmppProviderOptions) {
@@ -79,9 +81,10 @@ export class SmppProvider implements ChannelProvider {
         submitFieldsOf(submission, options.submit, () => references.next(submission.phoneNumber)),
       submitIds: options.ids.submitIds,
     };
-    this.#inbox = new DeliveryInbox((error, count) =>
-      logger.error('provider_event_failed', error, { provider: name, count }),
-    );
+    this.#inbox = new DeliveryInbox({
+      onFailures: (failures) => this.#logFailures(failures),
+      lockedResponse: timeouts(LOCKED_RESPONSE_MS),
+    });
     const onChange = (): void => this.#queue.pump();
     const newSession = (): SmppSession => {
       const session: SmppSession = this.#session((pdu) => this.#deliver(session, pdu), onChange);
@@ -109,7 +112,7 @@ export class SmppProvider implements ChannelProvider {
   }
 
   async start(sink: ProviderEventSink): Promise<void> {
-    this.#isStarted = true;
+    this.#sink = sink;
     this.#inbox.open(sink);
     const attempts = Promise.all(this.#binds.map((bind) => bind.start()));
     // The first messages would be rejected while the binds are opened.
@@ -125,8 +128,7 @@ export class SmppProvider implements ChannelProvider {
         settled: resolve,
         takenLate: (providerMessageIds) => {
           const { smsId, attemptNumber, channel } = submission;
-          const acceptance = { smsId, attemptNumber, channel, providerMessageIds };
-          this.#inbox.add({ kind: 'accepted', acceptance }, () => {});
+          void this.#tellAccepted({ smsId, attemptNumber, channel, providerMessageIds });
         },
         partWritten: () => {
           deadlines.end(message);
@@ -144,7 +146,7 @@ export class SmppProvider implements ChannelProvider {
    * An `api` process has no binds: it is ok there, as a provider without connections is. Names no host: everybody may read it.
    */
   health(): ProviderHealth {
-    if (!this.#isStarted) return { ok: true, detail: 'bound by workers' };
+    if (this.#sink === null) return { ok: true, detail: 'bound by workers' };
     const up = this.#openSessions().length;
     const binds = `${up} of ${this.#binds.length} binds up`;
     const down = this.#binds.find(({ session }) => session === null);
@@ -207,6 +209,26 @@ export class SmppProvider implements ChannelProvider {
     });
   }
 
+  /** It waits for no receipt, also when the provider is being closed: the response of the SMSC does not come again. */
+  async #tellAccepted(acceptance: LateAcceptance): Promise<void> {
+    try {
+      await this.#sink?.([{ kind: 'accepted', acceptance }]);
+    } catch (error) {
+      this.#logFailures([error]);
+    }
+  }
+
+  #logFailures(failures: readonly unknown[]): void {
+    const provider = this.name;
+    const others = failures.filter((failure) => !(failure instanceof StorageLocked));
+    const locked = failures.length - others.length;
+    if (locked > 0) this.#log.warn('provider_receipts_locked', { provider }, locked);
+    if (others.length > 0) {
+      const count = others.length;
+      this.#options.logger.error('provider_event_failed', others[0], { provider, count });
+    }
+  }
+
   /** What cannot be used is acknowledged: the SMSC would bring it again for ever. */
   #deliver(session: SmppSession, { sequence, delivery }: IncomingPdu): void {
     if (delivery !== null && !isReceipt(delivery)) {
@@ -223,7 +245,7 @@ export class SmppProvider implements ChannelProvider {
       session.respond('deliver_sm', sequence);
       return;
     }
-    this.#inbox.add({ kind: 'receipt', receipt }, (isRecorded) =>
+    this.#inbox.add(receipt, (isRecorded) =>
       session.respond('deliver_sm', sequence, isRecorded ? ESME_ROK : ESME_RX_T_APPN),
     );
   }

@@ -28,7 +28,12 @@ interface Waiting<Item, Result> {
   readonly repeated: boolean;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
+  /** Called when its project is isolated; only of items that can come again, which need not wait for the lock. */
+  readonly isolated?: () => void;
 }
+
+/** What became of an item: `failure` is null when it is done. */
+export type ItemSettled = (index: number, failure: unknown) => void;
 
 /** The most items of a batch: enough to share the cost of a commit, few enough to keep the tail short. */
 export const BATCH_ITEMS_MAX = 256;
@@ -111,6 +116,23 @@ export class Batcher<Item, Result> {
         if (open === 0) resolve();
       };
       this.#add(items.map((item) => ({ item, repeated: false, resolve: done, reject })));
+    });
+  }
+
+  /**
+   * For items that can come again. Calls `settled` once for each: with null when it is done, else with its error. Resolves when
+   * no other item waits for these: each is settled, or its project is isolated. An item of a project that was isolated before
+   * is settled with `StorageLocked` at once. It runs all the same, unless a full batch of its project waits.
+   */
+  submitEach(items: readonly Item[], settled: ItemSettled): Promise<void> {
+    if (items.length === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      let open = items.length;
+      const letGo = (): void => {
+        open -= 1;
+        if (open === 0) resolve();
+      };
+      this.#add(items.map((item, index) => waitingOnce(item, (failure) => settled(index, failure), letGo)));
     });
   }
 
@@ -224,6 +246,7 @@ export class Batcher<Item, Result> {
       const projectIds = await this.#projectsOf(itemsOf(batch));
       const byProject = groupBy(batch.map(asRepeated), (_, index) => projectIds[index] ?? '');
       this.#onIsolated(itemsOf(batch));
+      for (const { isolated } of batch) isolated?.();
       for (const [projectId, own] of byProject) this.#batcherOf(projectId).#add(own);
     } catch (error) {
       for (const waiting of batch) waiting.reject(error);
@@ -241,11 +264,22 @@ export class Batcher<Item, Result> {
       if (batcher === undefined) shared.push(waiting);
       else {
         isolated.push(waiting);
-        batcher.#add([waiting]);
+        batcher.#addIsolated(waiting);
       }
     }
     this.#onIsolated(itemsOf(isolated));
     return shared;
+  }
+
+  /** Takes an item of the isolated project that this is the batcher of. */
+  #addIsolated(waiting: Waiting<Item, Result>): void {
+    const { isolated, reject } = waiting;
+    const isFull = this.#waiting.length >= BATCH_ITEMS_MAX;
+    if (isolated !== undefined) {
+      isolated();
+      reject(new StorageLocked('A row of the project is locked'));
+    }
+    if (isolated === undefined || !isFull) this.#add([waiting]);
   }
 
   /** The batcher of an isolated project, which waits long for locks. */
@@ -261,6 +295,26 @@ export class Batcher<Item, Result> {
     };
     return batcher;
   }
+}
+
+/** An item that is settled once, and let go once: when it is settled, or isolated before that. */
+function waitingOnce<Item, Result>(
+  item: Item,
+  settled: (failure: unknown) => void,
+  letGo: () => void,
+): Waiting<Item, Result> {
+  let isSettled = false;
+  let isHeld = true;
+  const isolated = (): void => {
+    if (isHeld) letGo();
+    isHeld = false;
+  };
+  const settle = (failure: unknown): void => {
+    if (!isSettled) settled(failure);
+    isSettled = true;
+    isolated();
+  };
+  return { item, repeated: false, resolve: () => settle(null), reject: settle, isolated };
 }
 
 function itemsOf<Item, Result>(batch: readonly Waiting<Item, Result>[]): readonly Item[] {

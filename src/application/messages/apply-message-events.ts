@@ -1,4 +1,4 @@
-import { BATCH_ITEMS_MAX, Batcher, type BatchRun } from '../concurrency/batcher.ts';
+import { BATCH_ITEMS_MAX, Batcher, type BatchRun, type ItemSettled } from '../concurrency/batcher.ts';
 import { IdleGate } from '../concurrency/idle-gate.ts';
 import { StorageLocked } from '../errors/storage-locked.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
@@ -109,6 +109,14 @@ export class ApplyMessageEvents {
   /** Resolves when the receipts are committed: to their messages, or parked until their submit result is. */
   received(receipts: readonly SubmissionReceipt[]): Promise<void> {
     return this.#batcher.submitAll(receipts.map((receipt) => ({ kind: 'received', receipt })));
+  }
+
+  /** The same for receipts that can come again, each by itself: see `Batcher.submitEach`. */
+  receivedEach(receipts: readonly SubmissionReceipt[], settled: ItemSettled): Promise<void> {
+    return this.#batcher.submitEach(
+      receipts.map((receipt) => ({ kind: 'received', receipt })),
+      settled,
+    );
   }
 
   /** Resolves with why the result could not be stored now, or with null. Rejects when it failed by itself. */

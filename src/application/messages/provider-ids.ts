@@ -14,7 +14,7 @@ export function withNamedIds(provider: ChannelProvider): ChannelProvider {
   const { name } = provider;
   const named: ChannelProvider = {
     name,
-    start: (sink) => provider.start((events) => sink(namedEvents(name, events))),
+    start: (sink) => provider.start((events, settled) => sink(namedEvents(name, events), settled)),
     submit: async (submission) => namedResult(name, await provider.submit(submission)),
     health: () => provider.health(),
     check: () => provider.check(),

@@ -1,5 +1,5 @@
 import type { BackgroundWork } from '../concurrency/background-work.ts';
-import type { LateAcceptance, ProviderEvent } from '../ports/provider-events.ts';
+import type { EventSettled, LateAcceptance, ProviderEvent } from '../ports/provider-events.ts';
 import type { AcceptInbound } from '../webhooks/accept-inbound.ts';
 import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { SubmittedAttempt } from './correlate-receipts.ts';
@@ -19,10 +19,10 @@ export class RecordProviderEvents {
   }
 
   /**
-   * Resolves when every receipt and inbound message is committed. Rejects when one may not be: the same events may come again.
-   * An acceptance is recorded in the background: it waits for a lock of its project, and no receipt of others waits for that.
+   * What `ProviderEventSink` promises. An acceptance is recorded in the background: it waits for a lock of its project, and no
+   * receipt of others waits for that.
    */
-  async execute(events: readonly ProviderEvent[]): Promise<void> {
+  async execute(events: readonly ProviderEvent[], settled?: EventSettled): Promise<void> {
     const { applyMessageEvents, acceptInbound, background } = this.#ports;
     const receipts = events.flatMap((event) => (event.kind === 'receipt' ? [event.receipt] : []));
     const arrivals = events.flatMap((event) => (event.kind === 'inbound' ? [event.arrival] : []));
@@ -31,8 +31,31 @@ export class RecordProviderEvents {
         background.start(() => applyMessageEvents.submitted(submittedLate(event.acceptance)));
       }
     }
-    await Promise.all([applyMessageEvents.received(receipts), acceptInbound.execute(arrivals)]);
+    if (settled === undefined) {
+      await Promise.all([applyMessageEvents.received(receipts), acceptInbound.execute(arrivals)]);
+      return;
+    }
+    settleAll(indexesOf(events, 'accepted'), settled, null);
+    const ofReceipts = indexesOf(events, 'receipt');
+    const ofArrivals = indexesOf(events, 'inbound');
+    await Promise.all([
+      applyMessageEvents.receivedEach(receipts, (index, failure) =>
+        settled(ofReceipts[index] ?? index, failure),
+      ),
+      acceptInbound.execute(arrivals).then(
+        () => settleAll(ofArrivals, settled, null),
+        (failure) => settleAll(ofArrivals, settled, failure),
+      ),
+    ]);
   }
+}
+
+function indexesOf(events: readonly ProviderEvent[], kind: ProviderEvent['kind']): readonly number[] {
+  return events.flatMap((event, index) => (event.kind === kind ? [index] : []));
+}
+
+function settleAll(indexes: readonly number[], settled: EventSettled, failure: unknown): void {
+  for (const index of indexes) settled(index, failure);
 }
 
 function submittedLate({

@@ -16,6 +16,7 @@ export type LogEvent =
   | 'provider_credentials_rejected'
   | 'provider_event_failed'
   | 'provider_receipts_dropped'
+  | 'provider_receipts_locked'
   | 'provider_revocation_failed'
   | 'report_file_missing'
   | 'channel_submit_failed'

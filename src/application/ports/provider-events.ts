@@ -36,11 +36,20 @@ export type ProviderEvent =
   | { readonly kind: 'inbound'; readonly arrival: InboundArrival };
 
 /**
+ * What became of one of the events: `failure` is null when it is committed, else it may not be, and has to come again.
+ * `StorageLocked`: a row of its project is locked, and it may be committed once that is over.
+ */
+export type EventSettled = (index: number, failure: unknown) => void;
+
+/**
  * Takes the events of a provider. Resolves when all receipts and inbound messages are committed, and only then may the provider
  * acknowledge them. Rejects when one may not be committed: the provider then brings them again. An event may come any number of
  * times.
+ *
+ * With `settled`, which is called once for each event, it never rejects. It resolves when the next events may follow: those that
+ * are not settled then wait for a lock of their project, and no event of another project waits for them.
  */
-export type ProviderEventSink = (events: readonly ProviderEvent[]) => Promise<void>;
+export type ProviderEventSink = (events: readonly ProviderEvent[], settled?: EventSettled) => Promise<void>;
 
 /** A provider inside the process whose events come due by the service's clock instead of arriving over a network. */
 export interface ProviderEventSource {

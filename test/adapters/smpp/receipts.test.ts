@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { LOCKED_RESPONSE_MS } from '../../../src/adapters/smpp/delivery-inbox.ts';
 import type { ProviderEvent } from '../../../src/application/ports/provider-events.ts';
 import type { DeliveryReceipt } from '../../../src/domain/shared/delivery-receipt.ts';
 import { aSubmission, MINUTE_MS } from '../../support/builders.ts';
@@ -154,6 +155,41 @@ describeWithSmsc('the SMPP provider and receipts', () => {
       [3, ESME_RX_T_APPN],
     ]);
     expect(world.events).toEqual([receiptOf('1', DELIVERED), receiptOf('2', DELIVERED)]);
+  });
+
+  it('a receipt whose project is locked holds up neither those beside it nor later ones, and is not acknowledged', async () => {
+    const { smsc, world } = await openSmsc();
+    world.locked = '2';
+    world.holdSink();
+    await smsc.tell({ order: 'receipt', id: '1', stat: 'DELIVRD' });
+    await world.called(1);
+    for (const id of ['2', '3']) await smsc.tell({ order: 'receipt', id, stat: 'DELIVRD' });
+    await world.provider.submit(aSubmission());
+    world.releaseAlways();
+    await smsc.tell({ order: 'receipt', id: '4', stat: 'DELIVRD' });
+    const statuses = async (count: number) =>
+      (await smsc.seen('deliver_sm_resp', count)).map(({ sequence, status }) => [sequence, status]);
+    expect(await statuses(3)).toEqual([
+      [1, ESME_ROK],
+      [3, ESME_ROK],
+      [4, ESME_ROK],
+    ]);
+    world.timers.expire(LOCKED_RESPONSE_MS);
+    expect((await statuses(4)).at(-1)).toEqual([2, ESME_RX_T_APPN]);
+    expect(world.logger.entries.slice(1)).toEqual([
+      { level: 'warn', event: 'provider_receipts_locked', fields: { provider: 'smsc', count: 1 } },
+    ]);
+  });
+
+  it('a receipt that waits for a lock when the SMPP provider is closed is not acknowledged', async () => {
+    const { smsc, world } = await openSmsc();
+    world.locked = '1';
+    await smsc.tell({ order: 'receipt', id: '1', stat: 'DELIVRD' });
+    await world.timers.begun(LOCKED_RESPONSE_MS);
+    await world.provider.close();
+    await smsc.seen('closed');
+    expect(smsc.of('deliver_sm_resp')).toMatchObject([{ sequence: 1, status: ESME_RX_T_APPN }]);
+    expect(world.timers.all).not.toContain(LOCKED_RESPONSE_MS);
   });
 
   it('the sink of a closed SMPP provider gets no receipt that waited for it', async () => {

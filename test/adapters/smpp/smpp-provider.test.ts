@@ -576,6 +576,24 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
     ]);
   });
 
+  it('an acceptance that comes late waits for no receipts, however many wait, and is told while the provider is closed', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ hold: true }] });
+    const submitting = world.provider.submit(aSubmission());
+    await smsc.seen('submit');
+    world.timers.expire(RESPONSE_TIMEOUT_MS);
+    await submitting;
+    world.holdReceipts();
+    await smsc.tell({ order: 'receipt', id: '1', stat: 'DELIVRD' });
+    await world.called(1);
+    const closing = world.provider.close();
+    await smsc.tell({ order: 'release' });
+    await world.came(1);
+    expect(world.events).toMatchObject([{ kind: 'accepted' }]);
+    world.releaseAlways();
+    await closing;
+  });
+
   it('a message in parts is told as accepted late once the SMSC has taken every part', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { hold: true }, { hold: true }] });

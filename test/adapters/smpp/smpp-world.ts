@@ -19,7 +19,10 @@ export class SmppWorld {
   isStorageAway = false;
   /** The id of a receipt that the sink never takes. */
   unrecordable: string | null = null;
+  /** The id of a receipt whose project is locked. */
+  locked: string | null = null;
   #isHeld = false;
+  #areReceiptsHeld = false;
   #held: (() => void)[] = [];
   #checks: (() => void)[] = [];
 
@@ -56,15 +59,20 @@ export class SmppWorld {
 
   /** Starts the provider, and waits for no bind. */
   begin(): Promise<void> {
-    return this.provider.start(async (events) => {
+    return this.provider.start(async (events, settled) => {
       this.batches.push(events.length);
       this.#check();
-      if (this.#isHeld) await new Promise<void>((resolve) => this.#held.push(resolve));
-      const ids = events.map((event) => (event.kind === 'receipt' ? event.receipt.providerMessageId : ''));
-      if (this.isStorageAway || ids.some((id) => id === this.unrecordable)) {
-        throw new Error('The events cannot be recorded');
+      const isHeld = this.#isHeld || (this.#areReceiptsHeld && events.some(({ kind }) => kind === 'receipt'));
+      if (isHeld) await new Promise<void>((resolve) => this.#held.push(resolve));
+      for (const [index, event] of events.entries()) {
+        const id = event.kind === 'receipt' ? event.receipt.providerMessageId : '';
+        if (id === this.locked) continue;
+        const failure =
+          this.isStorageAway || id === this.unrecordable ? new Error('The event cannot be recorded') : null;
+        if (failure === null) this.events.push(event);
+        else if (settled === undefined) throw failure;
+        settled?.(index, failure);
       }
-      this.events.push(...events);
       this.#check();
     });
   }
@@ -72,6 +80,11 @@ export class SmppWorld {
   /** The sink takes no event until it is released. */
   holdSink(): void {
     this.#isHeld = true;
+  }
+
+  /** The same for calls with receipts only. */
+  holdReceipts(): void {
+    this.#areReceiptsHeld = true;
   }
 
   /** Lets the calls of the sink that wait go on. */
@@ -82,6 +95,7 @@ export class SmppWorld {
   /** The same for every later call. */
   releaseAlways(): void {
     this.#isHeld = false;
+    this.#areReceiptsHeld = false;
     this.releaseSink();
   }
 

@@ -656,6 +656,80 @@ describe('the batcher', () => {
     });
   });
 
+  describe('with items that can come again', () => {
+    /** Items below 1,000 belong to project 1, others to project 2. */
+    const projectsOf = async (items: readonly number[]) => items.map((item) => (item < 1_000 ? '1' : '2'));
+
+    /** Submits the items, and tells what became of them, in the order of that; `next` when others may follow. */
+    function submitEach(batcher: Batcher<number, string>, items: readonly number[], said: string[]) {
+      return batcher
+        .submitEach(items, (index, failure) =>
+          said.push(`${items[index]} ${failure instanceof Error ? failure.name : failure}`),
+        )
+        .then(() => {
+          said.push('next');
+        });
+    }
+
+    it('a batcher settles each item that can come again by itself, and then lets others follow', async () => {
+      const said: string[] = [];
+      const batcher = batcherOf(async (items: readonly number[]) => {
+        if (items.includes(2)) throw new RangeError('poison');
+        return named(items);
+      });
+      await submitEach(batcher, [1, 2, 3], said);
+      await submitEach(batcher, [], said);
+      expect(said).toEqual(['1 null', '2 RangeError', '3 null', 'next', 'next']);
+    });
+
+    it('a batcher lets others follow items of an isolated project, and settles them when their batch is done', async () => {
+      const held = new HeldWork();
+      const batcher = new Batcher(held.work, { clock: STANDING_CLOCK, projectsOf });
+      const said: string[] = [];
+      const following = submitEach(batcher, [1, 1_000], said);
+      (await held.next()).fail(new StorageLocked('locked'));
+      await following;
+      const own = await held.next();
+      const other = await held.next();
+      other.finish(named([1_000]));
+      await turn();
+      expect(said).toEqual(['next', '1000 null']);
+      own.finish(named([1]));
+      await turn();
+      expect(said).toEqual(['next', '1000 null', '1 null']);
+    });
+
+    it('a batcher settles items of a project that is isolated already at once, and runs a full batch of them at most', async () => {
+      const held = new HeldWork();
+      const batcher = new Batcher(held.work, { clock: STANDING_CLOCK, projectsOf });
+      const said: string[] = [];
+      const first = submitEach(batcher, [0], said);
+      (await held.next()).fail(new StorageLocked('locked'));
+      await first;
+      const own = await held.next();
+      const items = Array.from({ length: BATCH_ITEMS_MAX }, (_, index) => index + 1);
+      // A shared batch has so many items: the last two come in one of their own.
+      const later = submitEach(batcher, [...items, 2, 1_000], said);
+      (await held.next()).finish(named([1_000]));
+      await later;
+      expect(said).toEqual([
+        'next',
+        ...items.map((item) => `${item} StorageLocked`),
+        '2 StorageLocked',
+        '1000 null',
+        'next',
+      ]);
+      own.finish(named([0]));
+      const last = await held.next();
+      expect([last.items, last.run.lockWait]).toEqual([items, 'brief']);
+      last.finish(named(items));
+      await turn();
+      expect(said).toHaveLength(items.length + 5);
+      expect(said.at(-1)).toBe('0 null');
+      expect(held.waiting).toBe(0);
+    });
+  });
+
   it('a batcher without projects waits long for locks, and rejects a batch that met one, without repeating it', async () => {
     const runs: string[] = [];
     const batcher = batcherOf(async (items: readonly number[], { lockWait }): Promise<readonly string[]> => {

@@ -34,6 +34,34 @@ it('the receipts of a provider go to their messages, and what people wrote to th
   expect([receipts, arrivals]).toEqual([[receipt.receipt], [inbound.arrival]]);
 });
 
+it('each event of a provider that asks for it is settled by itself, under its own place', async () => {
+  const settled: (readonly [number, unknown])[] = [];
+  const poisoned = new Error('poisoned');
+  const away = new Error('away');
+  const recordProviderEvents = new RecordProviderEvents({
+    applyMessageEvents: {
+      async receivedEach(receipts, settle) {
+        for (const index of receipts.keys()) settle(index, index === 1 ? poisoned : null);
+      },
+    } as ApplyMessageEvents,
+    acceptInbound: {
+      async execute() {
+        throw away;
+      },
+    } as unknown as AcceptInbound,
+    background: NO_BACKGROUND,
+  });
+  const kinds = ['receipt', 'inbound', 'accepted', 'receipt'] as const;
+  const events = kinds.map((kind) => ({ kind }) as unknown as ProviderEvent);
+  await recordProviderEvents.execute(events, (index, failure) => settled.push([index, failure]));
+  expect(settled.toSorted(([one], [other]) => one - other)).toEqual([
+    [0, null],
+    [1, away],
+    [2, null],
+    [3, poisoned],
+  ]);
+});
+
 it('an acceptance that comes late is recorded in the background, and no receipt waits for it', async () => {
   const submitted: unknown[] = [];
   const started: (() => Promise<void>)[] = [];
