@@ -143,6 +143,8 @@ export class Service {
     await roots.workerHeartbeat.stop();
     await roots.keyUses.stop();
     await Promise.all(roots.channelProviders.all().map((provider) => provider.close()));
+    // The last responses of providers, which came while they were closed.
+    await roots.background.idle();
     await roots.webhookTransport.close();
     await roots.database.close();
     for (const instrument of this.#parts.instruments ?? []) await instrument.close?.();

@@ -8,6 +8,7 @@ import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { MemoryJobQueue } from '../../src/adapters/memory/job-queue.ts';
 import { SystemClock } from '../../src/adapters/node/system-clock.ts';
+import { nextRound } from '../../src/application/concurrency/next-round.ts';
 import type { JobHandler } from '../../src/application/ports/job-queue.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { SeedError } from '../../src/application/seed/seed-error.ts';
@@ -147,6 +148,24 @@ describe('Service', () => {
     await service.stop();
     expect(seen).toEqual([{ listening: false, ready: false, unwell: [] }]);
     await expect(unitOfWork.ping()).rejects.toThrow();
+  });
+
+  it('stores what a channel provider says while it is closed, before it closes the database', async () => {
+    const service = serviceWith();
+    await service.start();
+    const { background, channelProviders, unitOfWork } = service.roots;
+    const [provider] = channelProviders.all();
+    let isStored = false;
+    if (provider === undefined) throw new Error('The service has no channel provider');
+    provider.close = async () => {
+      background.start(async () => {
+        await nextRound();
+        await unitOfWork.ping();
+        isStored = true;
+      });
+    };
+    await service.stop();
+    expect(isStored).toBe(true);
   });
 
   it('stops when it is stopped twice, at once and again, and before it listened', async () => {
