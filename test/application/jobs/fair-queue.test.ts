@@ -220,15 +220,15 @@ it('items that are added first wait too while their project has its share', () =
   expect(begin()).toBe('A');
 });
 
-it('a fair queue looks at no project that waits while no place is free', () => {
-  let looks = 0;
+it('a fair queue checks no project that waits while no place is free', () => {
+  let checks = 0;
   const queue = new FairQueue<Item>(() => {
-    looks += 1;
+    checks += 1;
     return 0;
   });
   for (let index = 0; index < 1_000; index += 1) queue.add(item(`project ${index}`));
   expect(queue.take(0)).toBeNull();
-  expect(looks).toBe(0);
+  expect(checks).toBe(0);
   queue.take(1);
-  expect(looks).toBe(1);
+  expect(checks).toBe(1);
 });
