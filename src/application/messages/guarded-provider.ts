@@ -3,8 +3,11 @@ import {
   afterResult,
   attemptAt,
   type CircuitAttempt,
+  CLOSED_COMMON_CIRCUIT,
   CLOSED_PROJECT_CIRCUIT,
-  PROVIDER_OPEN_WINDOWS_MS,
+  type CommonCircuit,
+  commonStateAt,
+  isIdle,
   type ProjectCircuit,
   type ProviderCircuits,
 } from '../../domain/messages/provider-circuit.ts';
@@ -15,13 +18,9 @@ import {
   unknownResult,
   withoutContent,
 } from '../../domain/messages/submit-result.ts';
-import {
-  type CircuitBreaker,
-  CLOSED_CIRCUIT,
-  circuitAt,
-  openedUntil,
-} from '../../domain/shared/circuit-breaker.ts';
+import { FAILURE_PERCENT_PERIOD_MS, openedUntil } from '../../domain/shared/circuit-breaker.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
+import { MinuteLog } from '../minute-log.ts';
 import type {
   ChannelProvider,
   ProviderCheck,
@@ -29,8 +28,11 @@ import type {
   Submission,
 } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Logger } from '../ports/logger.ts';
+import type { LogFields, Logger } from '../ports/logger.ts';
 import type { ProviderEventSink } from '../ports/provider-events.ts';
+
+/** So often the circuits of projects that send nothing any more are forgotten, in milliseconds. */
+const FORGET_EVERY_MS = FAILURE_PERCENT_PERIOD_MS;
 
 interface GuardedPorts {
   readonly provider: ChannelProvider;
@@ -41,19 +43,24 @@ interface GuardedPorts {
 /**
  * A provider of live projects with its circuits. A provider fails when it gives no clear result, or takes nothing. After ten
  * failures in a row, or when 70 % of at least ten attempts within five minutes failed, it is not called for a while: what it
- * would have got goes to the next one at once. Each project has a circuit of its own, and all have one in common. While that is
- * open, each project tries one message.
+ * would have got goes to the next one at once. Each project has a circuit of its own, and all have one in common, which one
+ * project never opens alone. While that is open, each project tries one message.
  */
 export class GuardedProvider implements ChannelProvider {
   readonly name: string;
   readonly revoke?: (providerMessageIds: readonly string[]) => Promise<void>;
   readonly #ports: GuardedPorts;
   /** For all projects. */
-  #circuit: CircuitBreaker = CLOSED_CIRCUIT;
+  #circuit: CommonCircuit = CLOSED_COMMON_CIRCUIT;
   readonly #projectCircuits = new Map<string, ProjectCircuit>();
+  #forgotAt = 0;
+  readonly #log: MinuteLog;
+  /** The circuits that the log says are open: of a project, or null for that of all. */
+  readonly #toldOpen = new Set<string | null>();
 
   constructor(ports: GuardedPorts) {
     this.#ports = ports;
+    this.#log = new MinuteLog(ports);
     this.name = ports.provider.name;
     const { provider } = ports;
     if (provider.revoke !== undefined) this.revoke = async (ids) => provider.revoke?.(ids);
@@ -67,6 +74,7 @@ export class GuardedProvider implements ChannelProvider {
     const { provider, clock } = this.#ports;
     const { projectId } = submission;
     const now = clock.now();
+    if (Math.abs(now - this.#forgotAt) >= FORGET_EVERY_MS) this.#forgetIdle(now);
     const circuits = this.#circuitsFor(projectId);
     const attempt = attemptAt(circuits, now);
     if (attempt === null)
@@ -85,9 +93,9 @@ export class GuardedProvider implements ChannelProvider {
 
   health(): ProviderHealth {
     const health = this.#ports.provider.health();
-    const circuit = circuitAt(this.#circuit, this.#ports.clock.now(), PROVIDER_OPEN_WINDOWS_MS);
-    if (circuit.state === 'closed') return health;
-    return { ok: false, detail: `circuit ${circuit.state}; ${health.detail}`, circuit: circuit.state };
+    const circuit = commonStateAt(this.#circuit, this.#ports.clock.now());
+    if (circuit === 'closed') return health;
+    return { ok: false, detail: `circuit ${circuit}; ${health.detail}`, circuit };
   }
 
   check(): Promise<ProviderCheck> {
@@ -100,31 +108,40 @@ export class GuardedProvider implements ChannelProvider {
 
   #record(projectId: string, attempt: CircuitAttempt, result: SubmitResult): void {
     const before = this.#circuitsFor(projectId);
-    const after = afterResult(before, attempt, didItsWork(result), this.#ports.clock.now());
+    const after = afterResult(projectId, before, attempt, didItsWork(result), this.#ports.clock.now());
     this.#keep(projectId, after);
-    const isOfAll = this.#logChange(before.provider, after.provider, result, {});
+    const { openUntil } = after.provider;
+    if (openUntil === null) this.#logClosed(null);
+    else if (before.provider.openUntil === null) this.#logOpened(null, openUntil, result);
+    const own = after.project.breaker;
+    const until = openedUntil(before.project.breaker, own);
+    if (own.openUntil === null) this.#logClosed(projectId);
     // What concerns all is told once, not for each project.
-    if (isOfAll || after.provider.openUntil !== null) return;
-    this.#logChange(before.project.breaker, after.project.breaker, result, { projectId });
+    else if (until !== null && openUntil === null) this.#logOpened(projectId, until, result);
   }
 
-  /** Whether a circuit opened or closed. */
-  #logChange(
-    before: CircuitBreaker,
-    after: CircuitBreaker,
-    result: SubmitResult,
-    of: { readonly projectId?: string },
-  ): boolean {
-    const { logger } = this.#ports;
-    const fields = { provider: this.name, ...of };
-    const until = openedUntil(before, after);
-    // The trial of a circuit that was closed opens it only until its result.
-    const isClosed = before.consecutiveOpens > 0 && after.openUntil === null;
-    if (until !== null) {
-      const reason = result.kind === 'unknown' ? 'no clear result' : 'takes nothing';
-      logger.warn('provider_circuit_opened', { ...fields, until: isoOf(until), reason });
-    } else if (isClosed) logger.info('provider_circuit_closed', fields);
-    return until !== null || isClosed;
+  /** `projectId` is null for the circuit of all. */
+  #logOpened(projectId: string | null, until: number, result: SubmitResult): void {
+    const reason = result.kind === 'unknown' ? 'no clear result' : 'takes nothing';
+    const fields = { ...this.#fieldsOf(projectId), until: isoOf(until), reason };
+    if (this.#log.warn('provider_circuit_opened', fields)) this.#toldOpen.add(projectId);
+  }
+
+  /** Only of a circuit that the log says is open: there are as few lines as of those that opened. */
+  #logClosed(projectId: string | null): void {
+    if (!this.#toldOpen.delete(projectId)) return;
+    this.#ports.logger.info('provider_circuit_closed', this.#fieldsOf(projectId));
+  }
+
+  #fieldsOf(projectId: string | null): LogFields {
+    return { provider: this.name, ...(projectId === null ? {} : { projectId }) };
+  }
+
+  #forgetIdle(now: number): void {
+    this.#forgotAt = now;
+    for (const [projectId, circuit] of this.#projectCircuits) {
+      if (isIdle(circuit, now)) this.#projectCircuits.delete(projectId);
+    }
   }
 
   #circuitsFor(projectId: string): ProviderCircuits {

@@ -62,7 +62,7 @@ export const CLOSED_CIRCUIT: CircuitBreaker = {
  * clock that has been put back since.
  */
 export function circuitAt(
-  { openUntil }: CircuitBreaker,
+  { openUntil }: Pick<CircuitBreaker, 'openUntil'>,
   now: number,
   openWindowsMs: readonly number[],
 ): Circuit {

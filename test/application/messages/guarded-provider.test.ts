@@ -69,6 +69,11 @@ const submit = (count: number) =>
 const of = (projectId: string) => guarded.submit(aSubmission({ projectId }));
 const together = (projectId: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => of(projectId)));
+/** Of which projects the log says that circuits opened; undefined for all. */
+const openedOf = () =>
+  logger.entries
+    .filter(({ event }) => event === 'provider_circuit_opened')
+    .map(({ fields }) => fields?.projectId);
 const kindsOf = (results: readonly SubmitResult[]) =>
   results.map((result) => (result.kind === 'rejected' ? (result.cause ?? result.kind) : result.kind));
 
@@ -132,6 +137,8 @@ describe('the circuit of a guarded provider', () => {
         event: 'provider_circuit_opened',
         fields: {
           provider: 'smsc',
+          projectId: aSubmission().projectId,
+          count: 1,
           until: new Date(NOW + SECOND_MS).toISOString(),
           reason: result.kind === 'unknown' ? 'no clear result' : 'takes nothing',
         },
@@ -234,7 +241,7 @@ describe('the circuit of a guarded provider', () => {
     expect(logger.entries.at(-1)).toEqual({
       level: 'info',
       event: 'provider_circuit_closed',
-      fields: { provider: 'smsc' },
+      fields: { provider: 'smsc', projectId: aSubmission().projectId },
     });
   });
 
@@ -288,11 +295,12 @@ describe('the circuit of a guarded provider', () => {
   it('each project loses one message at a time to a provider that is down', async () => {
     nextResult = () => UNKNOWN;
     await submit(10);
+    await together('A', 5);
     expect(kindsOf(await together('B', 5))).toEqual(['unknown', ...Array(4).fill('busy')]);
     expect(kindsOf(await together('B', 5))).toEqual(Array(5).fill('busy'));
     expect(kindsOf(await Promise.all([of('C'), of('D')]))).toEqual(['unknown', 'unknown']);
     expect(guarded.health()).toMatchObject({ ok: false, circuit: 'open' });
-    expect(logger.entries).toHaveLength(1);
+    expect(openedOf()).toEqual([aSubmission().projectId, undefined]);
   });
 
   it.each([
@@ -353,24 +361,50 @@ describe('the circuit of a guarded provider', () => {
     expect(kindsOf([await of('B'), await of('C')])).toEqual(['busy', 'unknown']);
   });
 
+  it('messages of a project are sent although ten of another have just failed, each time', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      now += 11 * SECOND_MS;
+      nextResult = () => ACCEPTED;
+      await of('A');
+      nextResult = () => UNKNOWN;
+      await together('A', 10);
+      expect(kindsOf([await of('A')])).toEqual(['busy']);
+      nextResult = () => ACCEPTED;
+      expect(kindsOf(await together('B', 5))).toEqual(Array(5).fill('accepted'));
+    }
+  });
+
   it('the log has the project whose messages fail while others come through, and when they come through again', async () => {
     nextResult = () => UNKNOWN;
     for (let count = 0; count < 10; count += 1) await of('A');
     nextResult = () => ACCEPTED;
     await of('B');
+    expect(guarded.health().ok).toBe(true);
     now += SECOND_MS;
     nextResult = () => UNKNOWN;
     await of('A');
-    expect(guarded.health().ok).toBe(true);
     now += 5 * SECOND_MS;
     nextResult = () => ACCEPTED;
     await of('A');
     expect(logger.entries.map(({ event, fields }) => [event, fields?.projectId])).toEqual([
-      ['provider_circuit_opened', undefined],
-      ['provider_circuit_closed', undefined],
       ['provider_circuit_opened', 'A'],
       ['provider_circuit_closed', 'A'],
     ]);
+  });
+
+  it('a provider that comes and goes has a line a minute for each project and for all, and one when it is back', async () => {
+    for (let second = 0; second < 60; second += 1) {
+      nextResult = () => UNKNOWN;
+      await Promise.all([together('A', 10), together('B', 10), together('C', 5)]);
+      now += SECOND_MS;
+      nextResult = () => ACCEPTED;
+      await Promise.all([of('A'), of('B'), of('C')]);
+    }
+    expect(openedOf()).toEqual(['A', undefined]);
+    expect(logger.count('provider_circuit_closed')).toBe(2);
+    nextResult = () => UNKNOWN;
+    await Promise.all([together('A', 5), together('B', 5)]);
+    expect(logger.entries.at(-1)).toMatchObject({ event: 'provider_circuit_opened', fields: { count: 60 } });
   });
 
   it('a provider that throws counts as one that gives no clear result', async () => {

@@ -4,17 +4,20 @@ import {
   afterResult,
   attemptAt,
   type CircuitAttempt,
+  CLOSED_COMMON_CIRCUIT,
   CLOSED_PROJECT_CIRCUIT,
+  type CommonCircuit,
+  commonStateAt,
+  isIdle,
   type ProjectCircuit,
   type ProviderCircuits,
 } from '../../../src/domain/messages/provider-circuit.ts';
-import { type CircuitBreaker, CLOSED_CIRCUIT } from '../../../src/domain/shared/circuit-breaker.ts';
 import { NOW, SECOND_MS } from '../../support/builders.ts';
 
 /** The circuits of one provider. */
 class Circuits {
   now = NOW;
-  provider: CircuitBreaker = CLOSED_CIRCUIT;
+  provider: CommonCircuit = CLOSED_COMMON_CIRCUIT;
   readonly #projects = new Map<string, ProjectCircuit>();
 
   /** Null when the message was turned away. */
@@ -27,7 +30,7 @@ class Circuits {
 
   end(projectId: string, attempt: CircuitAttempt | null, worked: boolean | null): void {
     if (attempt === null) throw new Error('the message was turned away');
-    this.#keep(projectId, afterResult(this.#of(projectId), attempt, worked, this.now));
+    this.#keep(projectId, afterResult(projectId, this.#of(projectId), attempt, worked, this.now));
   }
 
   /** Messages one after another: of project A, B, C when they succeed, of a, b, c when they fail; `-` were turned away. */
@@ -44,8 +47,17 @@ class Circuits {
   }
 
   isOpen(projectId?: string): boolean {
-    const breaker = projectId === undefined ? this.provider : this.#of(projectId).project.breaker;
-    return breaker.openUntil !== null;
+    const circuit = projectId === undefined ? this.provider : this.#of(projectId).project.breaker;
+    return circuit.openUntil !== null;
+  }
+
+  /** As operators are told. */
+  get state(): string {
+    return commonStateAt(this.provider, this.now);
+  }
+
+  isIdle(projectId: string): boolean {
+    return isIdle(this.#of(projectId).project, this.now);
   }
 
   #of(projectId: string): ProviderCircuits {
@@ -62,17 +74,56 @@ class Circuits {
 }
 
 const TEN_OF_A = 'a'.repeat(10);
+/** The circuits of all and of project A are open. */
+const ALL_OPEN = `${TEN_OF_A}ccccc`;
 const having = (results: string) => {
   const circuits = new Circuits();
   circuits.send(results);
   return circuits;
 };
 
-it('ten failures of the only project that sends open its circuit and that of all projects', () => {
+it('ten failures of one project open its circuit and not that of all, and operators are told that the provider is down', () => {
   const nine = having('a'.repeat(9));
-  expect([nine.isOpen(), nine.isOpen('A')]).toEqual([false, false]);
+  expect([nine.isOpen(), nine.isOpen('A'), nine.state]).toEqual([false, false, 'closed']);
   const ten = having(`A${TEN_OF_A}`);
-  expect([ten.isOpen(), ten.isOpen('A')]).toEqual([true, true]);
+  expect([ten.isOpen(), ten.isOpen('A'), ten.state]).toEqual([false, true, 'open']);
+  ten.now += SECOND_MS;
+  expect(ten.state).toBe('half-open');
+  ten.send('B');
+  expect([ten.isOpen('A'), ten.state]).toEqual([true, 'closed']);
+});
+
+it('of the failures that open the circuit of all, five of one project count', () => {
+  const circuits = having(`${TEN_OF_A}bbbb`);
+  expect(circuits.isOpen()).toBe(false);
+  circuits.send('c');
+  expect(circuits.isOpen()).toBe(true);
+});
+
+it('a project whose messages fail in tens and succeed between them keeps nobody else waiting', () => {
+  const circuits = having('B');
+  for (let round = 0; round < 10; round += 1) {
+    circuits.now += 61 * SECOND_MS;
+    circuits.send(`A${TEN_OF_A}`);
+    expect(circuits.isOpen('A')).toBe(true);
+    expect([circuits.begin('B')?.isTrial, circuits.begin('B')?.isTrial]).toEqual([false, false]);
+  }
+});
+
+it('seven failures of ten open the circuit of a project, and operators are told until a message succeeds', () => {
+  const circuits = having('AAAaaaaaaa');
+  expect([circuits.isOpen('A'), circuits.isOpen(), circuits.state]).toEqual([true, false, 'open']);
+});
+
+it('the circuit of a project may be forgotten five minutes after a success, and not after a failure', () => {
+  const circuits = having('ABb');
+  circuits.now += 300 * SECOND_MS - 1;
+  expect([circuits.isIdle('A'), circuits.isIdle('B')]).toEqual([false, false]);
+  circuits.now += 1;
+  expect([circuits.isIdle('A'), circuits.isIdle('B')]).toEqual([true, false]);
+  circuits.send(TEN_OF_A);
+  circuits.now += 300 * SECOND_MS;
+  expect(circuits.isIdle('A')).toBe(false);
 });
 
 it('ten failures of several projects open the circuit of all projects and of none alone', () => {
@@ -83,17 +134,17 @@ it('ten failures of several projects open the circuit of all projects and of non
 });
 
 it('a success of another project closes the circuit of all projects and leaves that of the project open', () => {
-  const circuits = having(`${TEN_OF_A}B`);
+  const circuits = having(`${ALL_OPEN}B`);
   expect([circuits.isOpen(), circuits.isOpen('A')]).toEqual([false, true]);
   expect(circuits.send('AB')).toBe('-B');
 });
 
 it('while the circuit of all is open each project tries one message, and waits for no other project', () => {
-  const circuits = having(TEN_OF_A);
+  const circuits = having(ALL_OPEN);
   const trial = circuits.begin('B');
   expect(trial).toMatchObject({ isTrial: true });
   expect(circuits.begin('B')).toBeNull();
-  expect(circuits.begin('C')).toMatchObject({ isTrial: true });
+  expect(circuits.begin('D')).toMatchObject({ isTrial: true });
   circuits.end('B', trial, false);
   expect(circuits.send('b')).toBe('-');
 });
@@ -112,10 +163,10 @@ it('a trial that fails opens the circuit of its project, each time for longer, a
 });
 
 it('a project with a success in the last ten seconds and no failure since passes an open circuit of all projects', () => {
-  const circuits = having(`Bb${'c'.repeat(8)}a`);
+  const circuits = having('Bbcccccaaaa');
   expect(circuits.isOpen()).toBe(true);
   expect(circuits.send('B')).toBe('-');
-  const passing = having(`B${TEN_OF_A}`);
+  const passing = having(`B${ALL_OPEN}`);
   passing.now += 10 * SECOND_MS - 1;
   expect([passing.begin('B')?.isTrial, passing.begin('B')?.isTrial]).toEqual([false, false]);
   passing.now += 1;
@@ -123,7 +174,7 @@ it('a project with a success in the last ten seconds and no failure since passes
 });
 
 it('a success whose time is ahead of a clock that was put back speaks for nobody', () => {
-  const circuits = having(`B${TEN_OF_A}`);
+  const circuits = having(`B${ALL_OPEN}`);
   circuits.now -= 10 * SECOND_MS;
   expect(circuits.begin('B')).toMatchObject({ isTrial: true });
 });
@@ -131,7 +182,7 @@ it('a success whose time is ahead of a clock that was put back speaks for nobody
 it('a circuit of a project counts no failure of a message that began before the circuit of all opened', () => {
   const circuits = new Circuits();
   const late = Array.from({ length: 20 }, () => circuits.begin('B'));
-  circuits.send(TEN_OF_A);
+  circuits.send(ALL_OPEN);
   for (const attempt of late) circuits.end('B', attempt, false);
   expect(circuits.isOpen('B')).toBe(false);
   expect(circuits.send('B')).toBe('B');
@@ -151,7 +202,7 @@ it('a late failure of another message does not decide a trial, and a late succes
 });
 
 it('a trial whose result says nothing leaves the circuit of its project as it was: the next message is one', () => {
-  const circuits = having(TEN_OF_A);
+  const circuits = having(ALL_OPEN);
   circuits.end('B', circuits.begin('B'), null);
   expect(circuits.isOpen('B')).toBe(false);
   expect(circuits.send('bb')).toBe('b-');
@@ -162,15 +213,15 @@ it('a trial whose result says nothing leaves the circuit of its project as it wa
 });
 
 it('a trial whose result says nothing does not open a circuit that closed meanwhile', () => {
-  const circuits = having(TEN_OF_A);
-  const [success, trial] = [circuits.begin('B'), circuits.begin('C')];
+  const circuits = having(ALL_OPEN);
+  const [success, trial] = [circuits.begin('B'), circuits.begin('D')];
   circuits.end('B', success, true);
-  circuits.end('C', trial, null);
-  expect([circuits.isOpen(), circuits.isOpen('B'), circuits.isOpen('C')]).toEqual([false, false, false]);
+  circuits.end('D', trial, null);
+  expect([circuits.isOpen(), circuits.isOpen('B'), circuits.isOpen('D')]).toEqual([false, false, false]);
 });
 
 it('a trial whose result does not come lets another one of its project begin after ten seconds', () => {
-  const circuits = having(TEN_OF_A);
+  const circuits = having(ALL_OPEN);
   circuits.begin('B');
   circuits.now += 10 * SECOND_MS - 1;
   expect(circuits.begin('B')).toBeNull();
@@ -178,14 +229,14 @@ it('a trial whose result does not come lets another one of its project begin aft
   expect(circuits.begin('B')).toMatchObject({ isTrial: true });
 });
 
-it('trials of a project that fail count for all projects, so that a provider that only it uses is down', () => {
+it('trials of a project that fail never open the circuit of all, and operators are told while nobody succeeds', () => {
   const circuits = having(`${TEN_OF_A}B`);
-  for (const window of [1, 5, 15, 60, 60, 60, 60, 60, 60]) {
+  expect(circuits.state).toBe('closed');
+  for (const window of [1, 5, 15, 60, 60, 60, 60, 60, 60, 60, 60]) {
     circuits.now += window * SECOND_MS;
     expect(circuits.send('a')).toBe('a');
+    expect([circuits.isOpen(), circuits.state]).toEqual([false, 'open']);
   }
-  expect(circuits.isOpen()).toBe(false);
-  circuits.now += 60 * SECOND_MS;
-  circuits.send('a');
-  expect(circuits.isOpen()).toBe(true);
+  circuits.send('B');
+  expect(circuits.state).toBe('closed');
 });
