@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { StorageLocked } from '../../application/errors/storage-locked.ts';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type {
@@ -47,8 +48,8 @@ export interface SmppProviderOptions {
   readonly submit: SubmitSettings;
   readonly ids: MessageIdForms;
   readonly clock: Clock;
-  /** Milliseconds that a clock which is put back does not change; only differences count. */
-  readonly uptime: () => number;
+  /** Milliseconds that a clock which is put back does not change; only differences count. That of the process when absent. */
+  readonly uptime?: () => number;
   readonly logger: Logger;
   readonly timeouts: Timeouts;
   /** At least 0 and below 1. */
@@ -61,6 +62,7 @@ export interface SmppProviderOptions {
  */
 export class SmppProvider implements ChannelProvider {
   readonly #options: SmppProviderOptions;
+  readonly #uptime: () => number;
   readonly #binds: readonly SmppBind[];
   readonly #queue: SubmitQueue;
   readonly #deadlines: SubmitDeadlines;
@@ -72,8 +74,9 @@ export class SmppProvider implements ChannelProvider {
   #closed: Promise<void> | null = null;
 
   constructor(options: SmppProviderOptions) {
-    const { name, timeouts, random, logger } = options;
+    const { name, timeouts, random, logger, uptime = () => performance.now() } = options;
     this.#options = options;
+    this.#uptime = uptime;
     this.#log = new MinuteLog(options);
     const references = new PartReferences(random);
     this.#outgoing = {
@@ -98,7 +101,7 @@ export class SmppProvider implements ChannelProvider {
       sessions: () => this.#openSessions(),
       window: options.window * options.binds,
       perSecond: options.perSecond,
-      uptime: options.uptime,
+      uptime,
       timeouts,
     });
     this.#deadlines = new SubmitDeadlines({
@@ -136,7 +139,7 @@ export class SmppProvider implements ChannelProvider {
         },
         finished: () => deadlines.end(message),
       };
-      const message = new OutgoingMessage(submission, this.#outgoing, events, this.#options.uptime());
+      const message = new OutgoingMessage(submission, this.#outgoing, events, this.#uptime());
       let deadlines = this.#deadlines.begin(message);
       this.#queue.add(message);
     });

@@ -122,7 +122,6 @@ export const smppKind: ProviderKind<ReturnType<typeof settings>> = {
       },
       ids: { submitIds: given.submitIds, receiptIds: given.receiptIds },
       clock,
-      uptime: () => performance.now(),
       logger,
       timeouts: timedTimeout,
       random: Math.random,
