@@ -258,8 +258,8 @@ describe('DeliverWebhooks', () => {
   it('DeliverWebhooks leaves a job leased whose results cannot be recorded, and says so once', async () => {
     await queue(anEvent(1), anEvent(2));
     const jobs = await leaseJobs();
-    // The results of both fail to be stored, and their repeat; whatever is written after that is stored.
-    unitOfWork.losses = ['before-commit', 'before-commit'];
+    // The results of both fail to be stored, and their repeat, each alone; whatever is written after that is stored.
+    unitOfWork.losses = ['before-commit', 'before-commit', 'before-commit'];
     await execute(jobs);
     expect(unitOfWork.losses).toEqual([]);
     expect(failuresToRecord()).toEqual([{ eventId: anEvent(1).id }]);
@@ -379,8 +379,8 @@ describe('DeliverWebhooks', () => {
 
   it('DeliverWebhooks renews again after a renewal that failed, and says that it failed', async () => {
     await hang(anEvent(1), anEvent(2, 'https://other.example/status'));
-    // The renewal of both fails, and its repeat.
-    unitOfWork.losses = ['before-commit', 'before-commit'];
+    // The renewal of both fails, and its repeat, each alone.
+    unitOfWork.losses = ['before-commit', 'before-commit', 'before-commit'];
     world.clock.at = NOW + RENEW_EVERY_MS;
     await poll();
     expect(world.logger.count('webhook_renewal_failed')).toBe(1);
