@@ -57,11 +57,17 @@ export const DOCS_POLICY = [
 const { resolve } = createRequire(import.meta.url);
 const files = new Map<string, Promise<Buffer>>();
 
-/** The content of a file of the page, read once and shared by all replies. `name` is that of a `DocsFile`. */
-export function docsFile(name: string): Promise<Buffer> {
-  const known = files.get(name) ?? readFile(pathOf(name));
-  files.set(name, known);
-  return known;
+/**
+ * The content of a file of the page, read once and shared by all replies. `name` is that of a `DocsFile`. Rejects when it cannot
+ * be read; the next reply reads it again.
+ */
+export function docsFile(name: string, read: (path: string) => Promise<Buffer> = readFile): Promise<Buffer> {
+  const known = files.get(name);
+  if (known !== undefined) return known;
+  const reading = read(pathOf(name));
+  files.set(name, reading);
+  reading.catch(() => files.delete(name));
+  return reading;
 }
 
 /** A build brings copies along: a program that installs the service needs no package of a page. */
