@@ -5,12 +5,13 @@ import { inboundEvent } from '../../domain/webhooks/inbound-event.ts';
 import type { InboundWebhook } from '../../domain/webhooks/inbound-webhook.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { Batcher } from '../concurrency/batcher.ts';
 import type { CustomerWrote } from '../ports/campaign-stores.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { InboundArrival } from '../ports/provider-events.ts';
 import type { Stores } from '../ports/stores.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import { SWEPT_PER_ADDED } from '../swept-per-added.ts';
 import type { EnqueueWebhooks } from './enqueue-webhooks.ts';
@@ -29,16 +30,28 @@ interface AcceptPorts {
  */
 export class AcceptInbound {
   readonly #ports: AcceptPorts;
+  readonly #batcher: Batcher<InboundArrival, null>;
 
   constructor(ports: AcceptPorts) {
     this.#ports = ports;
+    this.#batcher = new Batcher((arrivals, { lockWait }) => this.#accept(arrivals, lockWait), {
+      clock: ports.clock,
+      // A number is one project's, and so is the lock of its webhook.
+      projectsOf: async (arrivals) => arrivals.map(({ whatsappPhoneId }) => whatsappPhoneId),
+    });
   }
 
-  /** Resolves when the events are committed; a number without a webhook sends nothing to the customer. */
-  async execute(arrivals: readonly InboundArrival[]): Promise<void> {
-    if (arrivals.length === 0) return;
+  /**
+   * Resolves when the events are committed; a number without a webhook sends nothing to the customer. What arrives together is
+   * one transaction: many people who write to one number take no connections from the others.
+   */
+  execute(arrivals: readonly InboundArrival[]): Promise<void> {
+    return this.#batcher.submitAll(arrivals);
+  }
+
+  async #accept(arrivals: readonly InboundArrival[], lockWait: LockWait): Promise<readonly null[]> {
     const { unitOfWork, enqueueWebhooks, wakeSignal } = this.#ports;
-    await unitOfWork.run(async (stores) => {
+    const accept = async (stores: Stores): Promise<void> => {
       await this.#noteWritten(stores, arrivals);
       const numberIds = [...new Set(arrivals.map(({ whatsappPhoneId }) => whatsappPhoneId))];
       // A webhook that is changed or removed meanwhile would leave an event for its old address.
@@ -62,8 +75,10 @@ export class AcceptInbound {
       const first = new Map(events.toReversed().map((event) => [event.orderingKey, event]));
       // An inbound message has an ordering key of its own: nothing is open under it.
       await enqueueWebhooks.add(stores, [...first.values()], []);
-    });
+    };
+    await unitOfWork.run(accept, 'full', lockWait);
     wakeSignal.wake();
+    return arrivals.map(() => null);
   }
 
   /** A campaign message to anybody who wrote within a day does not count for the daily limit. */

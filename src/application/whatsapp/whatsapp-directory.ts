@@ -1,4 +1,5 @@
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { Batcher } from '../concurrency/batcher.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { WHATSAPP_DIRECTORY_FRESH_MS, type WhatsappDirectory } from '../ports/whatsapp-directory.ts';
@@ -16,6 +17,8 @@ export const DIRECTORY_PROJECTS_MAX = 200;
 export class StoredWhatsappDirectory implements WhatsappDirectory {
   readonly #unitOfWork: UnitOfWork;
   readonly #trees: ReadThroughCache<readonly WhatsappBusiness[] | null>;
+  /** One read for all callbacks that come together. */
+  readonly #phoneIds: Batcher<string, string | null>;
 
   constructor({ unitOfWork, clock }: DirectoryPorts) {
     this.#unitOfWork = unitOfWork;
@@ -24,6 +27,7 @@ export class StoredWhatsappDirectory implements WhatsappDirectory {
       freshMs: WHATSAPP_DIRECTORY_FRESH_MS,
       keysMax: DIRECTORY_PROJECTS_MAX,
     });
+    this.#phoneIds = new Batcher((platformIds) => this.#readPhoneIds(platformIds), { clock });
   }
 
   async resourcesOf(
@@ -54,7 +58,17 @@ export class StoredWhatsappDirectory implements WhatsappDirectory {
   }
 
   async phoneIdsOf(platformIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    if (platformIds.length === 0) return new Map();
-    return this.#unitOfWork.read(({ whatsapp }) => whatsapp.phoneIdsOf(platformIds));
+    const found = await Promise.all(platformIds.map((id) => this.#phoneIds.submit(id)));
+    return new Map(
+      platformIds.flatMap((id, index) => {
+        const phoneId = found[index] ?? null;
+        return phoneId === null ? [] : [[id, phoneId] as const];
+      }),
+    );
+  }
+
+  async #readPhoneIds(platformIds: readonly string[]): Promise<readonly (string | null)[]> {
+    const ids = await this.#unitOfWork.read(({ whatsapp }) => whatsapp.phoneIdsOf([...new Set(platformIds)]));
+    return platformIds.map((id) => ids.get(id) ?? null);
   }
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { InboundArrival } from '../../../src/application/ports/provider-events.ts';
 import { AcceptInbound } from '../../../src/application/webhooks/accept-inbound.ts';
 import { LAST_ID } from '../../../src/domain/shared/id-time.ts';
@@ -103,6 +103,22 @@ describe('inbound messages', () => {
     await accept.execute([]);
     expect(await world.database.knex('webhook_events').select()).toEqual([]);
     await accept.execute([arrival({ whatsappPhoneId: '664def0000000000000000aa' }), arrival()]);
+    expect(await eventsOf(NUMBER.id)).toHaveLength(1);
+  });
+
+  it('messages that arrive together are one transaction, however many people write', async () => {
+    const runs = vi.spyOn(world.unitOfWork, 'run');
+    await Promise.all(
+      Array.from({ length: 200 }, (_, n) => accept.execute([arrival({ messageId: `wamid.${n}` })])),
+    );
+    expect(runs).toHaveBeenCalledTimes(1);
+    expect(await world.database.knex('webhook_events').count({ count: '*' })).toEqual([{ count: 200 }]);
+  });
+
+  it('a message that cannot be stored fails alone among those that arrive with it', async () => {
+    const unstorable = arrival({ messageId: 'wamid.bad', writtenAt: Number.NaN });
+    const outcomes = await Promise.allSettled([accept.execute([arrival()]), accept.execute([unstorable])]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect(await eventsOf(NUMBER.id)).toHaveLength(1);
   });
 

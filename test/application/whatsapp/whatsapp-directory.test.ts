@@ -121,3 +121,10 @@ it('the directory finds our ids of numbers by those of the platform with one rea
   expect(await directory.phoneIdsOf([])).toEqual(new Map());
   expect(unitOfWork.reads).toBe(2);
 });
+
+it('the directory finds the numbers of all callbacks that come together with one read', async () => {
+  await store([A, tree('one', '1')], [B, tree('two', '2')]);
+  const found = await Promise.all([...Array(200)].map((_, n) => directory.phoneIdsOf([String((n % 3) + 1)])));
+  expect(found.slice(0, 3).map((each) => [...each])).toEqual([[['1', 'one']], [['2', 'two']], []]);
+  expect(unitOfWork.reads).toBe(1);
+});
