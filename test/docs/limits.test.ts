@@ -42,6 +42,8 @@ import {
   REPORT_DOWNLOADS_PER_PROJECT_MAX,
   REPORT_LIMIT_DEFAULT,
   REPORT_LIMIT_MAX,
+  REPORT_LINKS_MAX,
+  REPORT_LINKS_PER_ADDRESS_MAX,
   REPORT_PAGE_MAX,
   REPORT_PHONE_NUMBER_CHARACTERS_MAX,
   REPORT_PHONE_NUMBERS_MAX,
@@ -284,6 +286,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'what the bodies of callbacks hold until they are checked and stored',
         `${CALLBACK_BODIES_BYTES_MAX / BYTES_PER_KB ** 2} MiB, each of up to ${CALLBACK_BYTES_MAX / BYTES_PER_KB ** 2} MB; beyond it the connection of the unfinished one that began first is closed, of an address that has more than half of the unfinished bytes or else of any`,
+      ],
+      [
+        'links of reports looked up at a time',
+        `${REPORT_LINKS_PER_ADDRESS_MAX} of one address, ${REPORT_LINKS_MAX} in all; more wait, by address in rotation`,
       ],
       [
         'reports written at a time',

@@ -70,6 +70,13 @@ export const REPORT_DOWNLOADS_PER_PROJECT_MAX = 30;
 /**
  * Files of the page at `/docs`, and documents, that are on their way to their clients at a time, and those to one address: they
  * are long, anybody may ask for them, and what a client does not read fills the memory of the system. A browser asks for three.
+/**
+ * Links of reports that a process looks up at a time, and those of one address: they need no key, and anybody can make them up.
+ * More wait, by address in rotation.
+ */
+export const REPORT_LINKS_MAX = 4;
+export const REPORT_LINKS_PER_ADDRESS_MAX = 2;
+
  */
 export const DOCS_FILES_MAX = 100;
 export const DOCS_FILES_PER_ADDRESS_MAX = 10;

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { millisecondsInSecond } from 'date-fns/constants';
 import type { z } from 'zod';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
+import { FairGate } from '../../../application/concurrency/fair-gate.ts';
 import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import type { BrowseReports, ListedReport } from '../../../application/reports/browse-reports.ts';
 import { REPORT_WAIT_MS, type RequestReports } from '../../../application/reports/request-reports.ts';
@@ -12,6 +13,8 @@ import { isoOf } from '../../../domain/shared/instant.ts';
 import {
   REPORT_DOWNLOADS_MAX,
   REPORT_DOWNLOADS_PER_ADDRESS_MAX,
+  REPORT_LINKS_MAX,
+  REPORT_LINKS_PER_ADDRESS_MAX,
   REPORT_DOWNLOADS_PER_PROJECT_MAX,
 } from '../limits.ts';
 import { anyone, projectKey } from '../routing/admission.ts';
@@ -57,7 +60,8 @@ export function reportRoutes(
   publicUrl: string | null,
 ): RouteFamily {
   const admission = projectKey(authenticate);
-  /** By network. */
+  /** By network, as the downloads: made-up links take none of their places. */
+  const links = new FairGate({ perKey: REPORT_LINKS_PER_ADDRESS_MAX, all: REPORT_LINKS_MAX });
   const downloads = new InFlight({ perKey: REPORT_DOWNLOADS_PER_ADDRESS_MAX, all: REPORT_DOWNLOADS_MAX });
   const downloadsOfProjects = new InFlight({ perKey: REPORT_DOWNLOADS_PER_PROJECT_MAX });
   const linkOf = (request: IncomingMessage, fileId: string) =>
@@ -163,7 +167,8 @@ export function reportRoutes(
         error: rejectionError({ kind: 'report-gone', status: 'expired' }),
       },
     },
-    async handle({ params, network }) {
+    async handle({ params, network, aside }) {
+      const report = await aside(() => links.run(network, () => browseReports.ofFile(params.fileId)));
       const ends: (() => void)[] = [];
       const begin = (inFlight: InFlight, key: string) => {
         if (!inFlight.tryBegin(key)) throw new RequestRejected(OVERLOADED);
@@ -174,7 +179,6 @@ export function reportRoutes(
       };
       try {
         begin(downloads, network);
-        const report = await browseReports.ofFile(params.fileId);
         begin(downloadsOfProjects, report.projectId);
         const content = await browseReports.download(report);
         const stream = content instanceof Readable ? content : Readable.from(content);
