@@ -25,13 +25,13 @@ import {
   LARGE_BODIES_SHARE,
   LARGE_BODY_BYTES_MAX,
   LARGE_BODY_MEMBERS_MAX,
-  LIST_READS_MAX,
-  LIST_READS_PER_PROJECT_MAX,
   LISTEN_BACKLOG_MAX,
   PIPELINED_REQUESTS_MS_MAX,
   PRICING_LIMIT_DEFAULT,
   PRICING_LIMIT_MAX,
   PRICING_PAGE_MAX,
+  PROJECT_REQUESTS_MAX,
+  PROJECT_REQUESTS_PER_PROJECT_MAX,
   READING_BODIES_SHARE,
   READING_CLIENTS_MS_MAX,
   RECIPIENT_LIMIT_DEFAULT,
@@ -100,6 +100,10 @@ import {
   REPORTS_WRITTEN_MAX,
   REPORTS_WRITTEN_PER_PROJECT_MAX,
 } from '../../src/application/reports/make-reports.ts';
+import {
+  REPORTS_REQUESTED_MAX,
+  REPORTS_REQUESTED_PER_PROJECT_MAX,
+} from '../../src/application/reports/request-reports.ts';
 import { ATTEMPT_TIMEOUT_MS, DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
 import { ATTEMPTS_PER_KEPT } from '../../src/application/webhooks/fair-limit.ts';
 import {
@@ -235,8 +239,12 @@ describe('the limits of one process in docs/performance.md', () => {
         `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, behind their bodies; behind one during which the event loop was busy for more than ${CAMPAIGN_REQUEST_FREE_MS} ms the others pause, so that such requests have ${CAMPAIGN_REQUESTS_SHARE * 100} % of the time`,
       ],
       [
-        'reads of prices, whatsapp resources and reports served at a time',
-        `${LIST_READS_PER_PROJECT_MAX} of one project, ${LIST_READS_MAX} in all; more wait`,
+        'other requests of projects served at a time, but for sends and for what is said below',
+        `${PROJECT_REQUESTS_PER_PROJECT_MAX} of one project, ${PROJECT_REQUESTS_MAX} in all; more wait, behind their bodies, by project in rotation`,
+      ],
+      [
+        'requests of reports stored at a time',
+        `${REPORTS_REQUESTED_PER_PROJECT_MAX} of one project, ${REPORTS_REQUESTED_MAX} in all; more wait, by project in rotation`,
       ],
       [
         'bodies with a list of recipients read or held at a time',
@@ -280,16 +288,16 @@ describe('the limits of one process in docs/performance.md', () => {
         `${REPORT_DOWNLOADS_PER_ADDRESS_MAX} of one address, ${REPORT_DOWNLOADS_PER_PROJECT_MAX} of the reports of one project, ${REPORT_DOWNLOADS_MAX} in all; more get 503 \`overloaded\``,
       ],
       [
+        'links of reports looked up at a time',
+        `${REPORT_LINKS_PER_ADDRESS_MAX} of one address, ${REPORT_LINKS_MAX} in all; more wait, by address in rotation`,
+      ],
+      [
         'files of the page at `/docs` and `/openapi.json` on their way to clients',
         `${DOCS_FILES_PER_ADDRESS_MAX} to one address, ${DOCS_FILES_MAX} in all; more get 503 \`overloaded\``,
       ],
       [
         'what the bodies of callbacks hold until they are checked and stored',
         `${CALLBACK_BODIES_BYTES_MAX / BYTES_PER_KB ** 2} MiB, each of up to ${CALLBACK_BYTES_MAX / BYTES_PER_KB ** 2} MB; beyond it the connection of the unfinished one that began first is closed, of an address that has more than half of the unfinished bytes or else of any`,
-      ],
-      [
-        'links of reports looked up at a time',
-        `${REPORT_LINKS_PER_ADDRESS_MAX} of one address, ${REPORT_LINKS_MAX} in all; more wait, by address in rotation`,
       ],
       [
         'reports written at a time',

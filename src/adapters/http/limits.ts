@@ -13,9 +13,12 @@ export const LARGE_BODY_BYTES_MAX = 4 * 1024 * 1024;
 export const LARGE_BODIES_MAX = 32;
 export const LARGE_BODIES_PER_PROJECT_MAX = 2;
 
-/** Reads of prices, whatsapp resources and reports that a process works on at a time, and those of one project. More wait. */
-export const LIST_READS_MAX = 6;
-export const LIST_READS_PER_PROJECT_MAX = 2;
+/**
+ * Requests of projects that a process works on at a time, and those of one project: of all routes but those that say otherwise.
+ * More wait. Those of one project stand before the sends of all others in the line for a connection to the database.
+ */
+export const PROJECT_REQUESTS_MAX = 6;
+export const PROJECT_REQUESTS_PER_PROJECT_MAX = 2;
 
 /** A file of prices: 100,000 rows in JSON. */
 export const PRICES_BODY_BYTES_MAX = 32 * 1024 * 1024;
@@ -68,15 +71,15 @@ export const REPORT_DOWNLOADS_PER_ADDRESS_MAX = 10;
 export const REPORT_DOWNLOADS_PER_PROJECT_MAX = 30;
 
 /**
- * Files of the page at `/docs`, and documents, that are on their way to their clients at a time, and those to one address: they
- * are long, anybody may ask for them, and what a client does not read fills the memory of the system. A browser asks for three.
-/**
  * Links of reports that a process looks up at a time, and those of one address: they need no key, and anybody can make them up.
  * More wait, by address in rotation.
  */
 export const REPORT_LINKS_MAX = 4;
 export const REPORT_LINKS_PER_ADDRESS_MAX = 2;
 
+/**
+ * Files of the page at `/docs`, and documents, that are on their way to their clients at a time, and those to one address: they
+ * are long, anybody may ask for them, and what a client does not read fills the memory of the system. A browser asks for three.
  */
 export const DOCS_FILES_MAX = 100;
 export const DOCS_FILES_PER_ADDRESS_MAX = 10;

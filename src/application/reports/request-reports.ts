@@ -7,6 +7,7 @@ import {
   tooManyReports,
   unexpiredSince,
 } from '../../domain/reports/report.ts';
+import { FairGate } from '../concurrency/fair-gate.ts';
 import { Rejected } from '../errors/rejected.ts';
 import { runKeyed } from '../idempotency.ts';
 import { makeReportJob } from '../jobs/report-jobs.ts';
@@ -47,9 +48,17 @@ export const REPORT_POLLING_INTERVAL_MS = 25;
 export const REPORT_WAIT_MS = 8_000;
 const INTERVALS_IN_ALL = REPORT_WAIT_MS / REPORT_POLLING_INTERVAL_MS;
 
+/**
+ * Requests of reports that a process stores at a time, and those of one project, which lock its account. With the requests about
+ * campaigns they are fewer than a database has connections, so that sends always find one.
+ */
+export const REPORTS_REQUESTED_MAX = 3;
+export const REPORTS_REQUESTED_PER_PROJECT_MAX = 1;
+
 /** Specification 4.4: a job makes the report, and the caller waits for it. */
 export class RequestReports {
   readonly #ports: RequestPorts;
+  readonly #gate = new FairGate({ perKey: REPORTS_REQUESTED_PER_PROJECT_MAX, all: REPORTS_REQUESTED_MAX });
   /** One poll for all who wait for the same report, by its id. */
   readonly #polls = new Map<string, Promise<Report>>();
 
@@ -62,7 +71,7 @@ export class RequestReports {
    * and there is no report.
    */
   async execute(command: ReportCommand): Promise<ReportResult> {
-    const { id, replayed } = await this.#request(command);
+    const { id, replayed } = await this.#gate.run(command.project.id, () => this.#request(command));
     this.#ports.wakeSignal.wake();
     const poll = this.#polls.get(id) ?? this.#made(id).finally(() => this.#polls.delete(id));
     this.#polls.set(id, poll);

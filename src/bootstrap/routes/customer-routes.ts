@@ -5,7 +5,6 @@ import { healthRoutes } from '../../adapters/http/families/health.ts';
 import { messageRoutes } from '../../adapters/http/families/messages.ts';
 import { reportRoutes } from '../../adapters/http/families/reports.ts';
 import { whatsappResourceRoutes } from '../../adapters/http/families/whatsapp-resources.ts';
-import { listGate } from '../../adapters/http/routing/project-gates.ts';
 import type { RouteFamily } from '../../adapters/http/routing/route.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { Role } from '../config.ts';
@@ -43,11 +42,10 @@ export function routeFamilies(
     campaignGate,
   } = roots;
   const { requestReports, browseReports } = roots;
-  const throughListGate = listGate();
   return [
     messageRoutes({ authenticate, addressRates, sendMessages, trackMessage }),
-    catalogRoutes({ authenticate, catalog, throughListGate }),
-    whatsappResourceRoutes({ authenticate, catalog, throughListGate }),
+    catalogRoutes({ authenticate, catalog }),
+    whatsappResourceRoutes({ authenticate, catalog }),
     campaignRoutes({
       authenticate,
       manageCampaigns,
@@ -57,7 +55,7 @@ export function routeFamilies(
       browseCampaigns,
       campaignGate,
     }),
-    reportRoutes({ authenticate, requestReports, browseReports, throughListGate }, publicUrl),
+    reportRoutes({ authenticate, requestReports, browseReports }, publicUrl),
     callbackRoutes({ receiveCallbacks: roots.receiveCallbacks, logger }),
     health,
   ];

@@ -3,7 +3,6 @@ import { healthRoutes } from '../../../src/adapters/http/families/health.ts';
 import { messageRoutes } from '../../../src/adapters/http/families/messages.ts';
 import type { Wait } from '../../../src/adapters/http/families/sandbox-faults.ts';
 import { whatsappResourceRoutes } from '../../../src/adapters/http/families/whatsapp-resources.ts';
-import { listGate } from '../../../src/adapters/http/routing/project-gates.ts';
 import type { RouteFamily } from '../../../src/adapters/http/routing/route.ts';
 import { AddressRates } from '../../../src/application/access/address-rates.ts';
 import type { DependencyHealth } from '../../../src/application/check-health.ts';
@@ -95,8 +94,6 @@ export class MemoryApi {
       return this.businesses;
     },
   };
-
-  readonly throughListGate = listGate();
 
   readonly build = { version: '1.0.0', commit: null };
 

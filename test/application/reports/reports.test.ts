@@ -14,11 +14,17 @@ import {
   REPORTS_WRITTEN_MAX,
   REPORTS_WRITTEN_PER_PROJECT_MAX,
 } from '../../../src/application/reports/make-reports.ts';
-import { type ReportCommand, RequestReports } from '../../../src/application/reports/request-reports.ts';
+import {
+  REPORTS_REQUESTED_MAX,
+  REPORTS_REQUESTED_PER_PROJECT_MAX,
+  type ReportCommand,
+  RequestReports,
+} from '../../../src/application/reports/request-reports.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
 import { newReport, type Report, UNMADE_REPORTS_MAX } from '../../../src/domain/reports/report.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
 import { aMessage, anId, aProject, MINUTE_MS, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { until } from '../../support/until.ts';
 
 const FILE_ID = 'f'.repeat(40);
 const DAY_MS = 86_400_000;
@@ -375,6 +381,29 @@ describe('RequestReports', () => {
     expect(new Set(results.map(({ report }) => report.id)).size).toBe(1);
     expect(results.map(({ replayed }) => replayed).sort()).toEqual([false, true, true]);
     expect(intervals.count).toBe(325);
+  });
+
+  it('one request of a project stores its report at a time and three of all, and none stores while it waits for its file', async () => {
+    expect([REPORTS_REQUESTED_PER_PROJECT_MAX, REPORTS_REQUESTED_MAX]).toEqual([1, 3]);
+    await open();
+    const { unitOfWork } = world;
+    const run = unitOfWork.run.bind(unitOfWork);
+    const ends: (() => void)[] = [];
+    let begun = 0;
+    unitOfWork.run = async (...given) => {
+      begun += 1;
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return run(...given);
+    };
+    const replied = [1, 2, 3].map(() => request());
+    await until(() => begun === 1);
+    replied.push(...OTHERS.map((each) => request({ project: each })));
+    await until(() => begun === 3);
+    for (let stored = 1; stored <= replied.length; stored += 1) {
+      ends.shift()?.();
+      await until(() => begun === Math.min(stored + 3, replied.length));
+    }
+    expect(await Promise.all(replied)).toHaveLength(8);
   });
 
   it('a request resolves as soon as the report is made', async () => {

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
 import type { ReadCatalog } from '../../../application/catalog/read-catalog.ts';
-import type { Project } from '../../../domain/access/project.ts';
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
 import type { SenderId } from '../../../domain/senders/sender-id.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
@@ -10,7 +9,7 @@ import { projectKey } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
-import { type Gate, type RouteFamily, route } from '../routing/route.ts';
+import { type RouteFamily, route } from '../routing/route.ts';
 import {
   CURRENCY,
   priceList,
@@ -30,11 +29,10 @@ const TAG: Tag = {
 export interface CatalogUseCases {
   readonly authenticate: Pick<AuthenticateProject, 'execute'>;
   readonly catalog: Pick<ReadCatalog, 'info' | 'senderIds' | 'internationalPrices'>;
-  readonly throughListGate: Gate<Project>;
 }
 
 /** Specification 4.3, 4.6 and 4.7: prices, sender IDs and the project itself. */
-export function catalogRoutes({ authenticate, catalog, throughListGate }: CatalogUseCases): RouteFamily {
+export function catalogRoutes({ authenticate, catalog }: CatalogUseCases): RouteFamily {
   const admission = projectKey(authenticate);
 
   const info = route({
@@ -74,7 +72,6 @@ export function catalogRoutes({ authenticate, catalog, throughListGate }: Catalo
     description:
       'One row for each network of a country. A text of more than 140 characters is sent in several segments.',
     admission,
-    throughGate: throughListGate,
     query: pricingQuery,
     ok: { description: 'One page of the price list', schema: priceList },
     async handle({ query: { page, limit, countryIso: country } }) {

@@ -55,6 +55,8 @@ export function messageRoutes(
     summary: 'Send one message to one phone number',
     description: SEND_DESCRIPTION,
     admission,
+    // Sends that come together are one transaction.
+    throughWorkGate: 'none',
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
     body: sendBody,
     ok: {

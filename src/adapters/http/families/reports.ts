@@ -7,15 +7,14 @@ import { FairGate } from '../../../application/concurrency/fair-gate.ts';
 import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import type { BrowseReports, ListedReport } from '../../../application/reports/browse-reports.ts';
 import { REPORT_WAIT_MS, type RequestReports } from '../../../application/reports/request-reports.ts';
-import type { Project } from '../../../domain/access/project.ts';
 import { expiresAt, REPORT_LIFETIME_DAYS, type ReportSelection } from '../../../domain/reports/report.ts';
 import { isoOf } from '../../../domain/shared/instant.ts';
 import {
   REPORT_DOWNLOADS_MAX,
   REPORT_DOWNLOADS_PER_ADDRESS_MAX,
+  REPORT_DOWNLOADS_PER_PROJECT_MAX,
   REPORT_LINKS_MAX,
   REPORT_LINKS_PER_ADDRESS_MAX,
-  REPORT_DOWNLOADS_PER_PROJECT_MAX,
 } from '../limits.ts';
 import { anyone, projectKey } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
@@ -24,7 +23,7 @@ import { file, type JsonReply, ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
 import { OVERLOADED } from '../routing/known-errors.ts';
 import { rejectionError } from '../routing/rejection-errors.ts';
-import { type Gate, type RouteFamily, route } from '../routing/route.ts';
+import { type RouteFamily, route } from '../routing/route.ts';
 import {
   downloadParams,
   END_OF_DAY,
@@ -48,7 +47,6 @@ export interface ReportUseCases {
   readonly authenticate: Pick<AuthenticateProject, 'execute'>;
   readonly requestReports: Pick<RequestReports, 'execute'>;
   readonly browseReports: Pick<BrowseReports, 'list' | 'listed' | 'ofFile' | 'download'>;
-  readonly throughListGate: Gate<Project>;
 }
 
 /**
@@ -56,7 +54,7 @@ export interface ReportUseCases {
  * when it is null.
  */
 export function reportRoutes(
-  { authenticate, requestReports, browseReports, throughListGate }: ReportUseCases,
+  { authenticate, requestReports, browseReports }: ReportUseCases,
   publicUrl: string | null,
 ): RouteFamily {
   const admission = projectKey(authenticate);
@@ -74,6 +72,8 @@ export function reportRoutes(
     summary: 'Make a csv file with the messages of a time',
     description: `The file has the messages that were created between the two dates and before the request, single ones and those of campaigns. When it is not made within ${REPORT_WAIT_MS / millisecondsInSecond} seconds the reply is 202, and its link works later. A report can be downloaded for ${REPORT_LIFETIME_DAYS} days.`,
     admission,
+    // The use case has a gate for what it stores: a request that waits for its file keeps nobody from anything.
+    throughWorkGate: 'none',
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
     body: generateBody,
     ok: {
@@ -135,7 +135,6 @@ export function reportRoutes(
     summary: 'List the reports of the project',
     description: 'A bare array, the newest report first. A report that is still being made is not in it.',
     admission,
-    throughGate: throughListGate,
     query: listQuery,
     ok: { description: 'One page of the reports, the newest first', schema: reportList },
     async handle({

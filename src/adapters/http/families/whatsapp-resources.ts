@@ -13,7 +13,7 @@ import { projectKey } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
 import { type ErrorEnvelope, type HttpError, usualEnvelope } from '../routing/http-error.ts';
 import { type JsonReply, ok } from '../routing/http-reply.ts';
-import { type Gate, type RouteFamily, route } from '../routing/route.ts';
+import { type RouteFamily, route } from '../routing/route.ts';
 import { INBOUND_WEBHOOK } from './documented-webhooks.ts';
 import {
   type account,
@@ -43,15 +43,10 @@ const resourcesEnvelope: ErrorEnvelope = (error) =>
 export interface WhatsappResourceUseCases {
   readonly authenticate: Pick<AuthenticateProject, 'execute'>;
   readonly catalog: Pick<ReadCatalog, 'whatsappResources'>;
-  readonly throughListGate: Gate<Project>;
 }
 
 /** Specification 4.8: everything of whatsapp that is linked to the project. */
-export function whatsappResourceRoutes({
-  authenticate,
-  catalog,
-  throughListGate,
-}: WhatsappResourceUseCases): RouteFamily {
+export function whatsappResourceRoutes({ authenticate, catalog }: WhatsappResourceUseCases): RouteFamily {
   const shown = { whole: new ShownTrees(true), withoutComponents: new ShownTrees(false) };
   const resources = route({
     method: 'get',
@@ -61,7 +56,6 @@ export function whatsappResourceRoutes({
     description:
       'The ids of this tree are the `whatsappAccountId`, `whatsappPhoneId` and `templateName` of a send, and the `templateId` and `phoneNumberId` of a campaign. The rule for addresses of the project may guard this endpoint alone.',
     admission: projectKey(authenticate, 'resources'),
-    throughGate: throughListGate,
     query: resourcesQuery,
     ok: { description: 'The resource tree', schema: resourceTree },
     fault: RESOURCES_FAILED,

@@ -14,4 +14,9 @@ export interface Place {
   comeBack(): void;
   /** Resolves when a body of so many bytes may be parsed and checked, by project in rotation; null when that is now. */
   waitToParse(bytes: number): Promise<void> | null;
+  /**
+   * Runs the work as soon as the project gate lets it through: a few requests of each project and of all at a time, by project in
+   * rotation. At once for a caller without a project.
+   */
+  throughProjectGate<Result>(work: () => Promise<Result>): Promise<Result>;
 }

@@ -98,8 +98,11 @@ interface Declaration<
   readonly admission: Admission<Caller>;
   /** Before the body is read: for all that follows the admission. */
   readonly throughGate?: Gate<Caller>;
-  /** Behind the body, which a caller may send as slowly as they like without keeping others from the work. */
-  readonly throughWorkGate?: Gate<Caller>;
+  /**
+   * Behind the body, which a caller may send as slowly as they like without keeping others from the work. Routes of projects go
+   * through the project gate without it. `none` is for those of which the storage work is batched or has a gate of its own.
+   */
+  readonly throughWorkGate?: Gate<Caller> | 'none';
   /** What documents the parameters of the path, by their names there. */
   readonly params?: Params;
   readonly query?: Query;
@@ -127,6 +130,8 @@ export interface Route extends Documentation {
   readonly query: z.ZodObject | null;
   readonly body: z.ZodType | null;
   readonly rawBody: RawBody | null;
+  /** What its requests go through behind their bodies; only those of projects go through the project gate. */
+  readonly workGate: 'project' | 'own' | 'none';
   readonly ok: DocumentedReply;
   /** Resolves with the reply of the handler; rejects with what was thrown on the way. */
   readonly serve: (
@@ -187,6 +192,8 @@ const NO_BYTES = Buffer.alloc(0);
  * is used. Examples of bodies are made of those of the fields; an object with `examples` of its own stands for itself.
  *
  * docs/adding-an-adapter.md says which files a new endpoint touches.
+ *
+ * Requests of projects are worked on a few at a time, by project in rotation; `throughWorkGate` says otherwise.
  *
  * The reply is `ok` (JSON), `text`, `html`, `file` or `eventStream`. The admission is `projectKey`, `operatorToken`
  * or `anyone`. `body` declares JSON, `rawBody` bytes. A handler rejects a request with
@@ -266,6 +273,7 @@ export function route<
     query: query ?? null,
     body: body ?? null,
     rawBody: rawBody ?? null,
+    workGate: workGateOf(throughWorkGate),
     async serve(request, response, params, place) {
       const caller = await admission.admit(request, place);
       if (unsentReplies !== undefined) countUnsent(unsentReplies, response, place.network);
@@ -274,9 +282,9 @@ export function route<
         try {
           const bytes = mediaType === undefined ? NO_BYTES : await receive(request, response, place);
           heldBodies?.complete(request);
+          const gate = throughWorkGate ?? (place.projectId === null ? 'none' : projectGate(place));
           // Awaited: a promise that is returned as it is takes two more rounds of the microtasks.
-          if (throughWorkGate !== undefined)
-            return await behind(throughWorkGate, admitted, () => work(admitted, bytes));
+          if (gate !== 'none') return await behind(gate, admitted, () => work(admitted, bytes));
           if (mediaType !== undefined) place.comeBack();
           return await work(admitted, bytes);
         } finally {
@@ -286,6 +294,15 @@ export function route<
       return throughGate === undefined ? await all() : await behind(throughGate, admitted, all);
     },
   };
+}
+
+function workGateOf(gate: Gate<never> | 'none' | undefined): Route['workGate'] {
+  if (gate === undefined) return 'project';
+  return gate === 'none' ? 'none' : 'own';
+}
+
+function projectGate(place: Place): Gate<unknown> {
+  return (_caller, work) => place.throughProjectGate(work);
 }
 
 /** The names of the parameters in a path, in their order. */

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import { FairGate } from '../../../application/concurrency/fair-gate.ts';
 import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import {
   BODIES_MS_MAX,
   BODY_BYTES_MAX,
   LARGE_BODIES_MS_MAX,
   LARGE_BODIES_SHARE,
+  PROJECT_REQUESTS_MAX,
+  PROJECT_REQUESTS_PER_PROJECT_MAX,
   type ServerLimits,
 } from '../limits.ts';
 import { type ClientAddress, networkOf } from '../routing/client-address.ts';
@@ -22,6 +25,10 @@ export class LoadShedder {
   readonly #max: number;
   readonly #byAddress: InFlight;
   readonly #byProject: InFlight;
+  readonly #projectGate = new FairGate({
+    perKey: PROJECT_REQUESTS_PER_PROJECT_MAX,
+    all: PROJECT_REQUESTS_MAX,
+  });
   /** Of bodies, by project. */
   readonly #bodies: FairRounds;
   /** Of larger ones. */
@@ -69,6 +76,11 @@ export class LoadShedder {
   /** Resolves when a body of so many bytes may be parsed; null when that is now. */
   waitToParse(key: string, bytes: number): Promise<void> | null {
     return (bytes > BODY_BYTES_MAX ? this.#largeBodies : this.#bodies).wait(key);
+  }
+
+  /** Runs the work as soon as the project gate lets the project through. */
+  throughProjectGate<Result>(projectId: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#projectGate.run(projectId, work);
   }
 
   /** Whether the project may have one more, which is counted then. */
@@ -121,6 +133,10 @@ class CountedPlace implements Place {
     return this.#shedder.waitToParse(this.#projectId ?? this.network, bytes);
   }
 
+  throughProjectGate<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#projectId === null ? work() : this.#shedder.throughProjectGate(this.#projectId, work);
+  }
+
   /**
    * When the work on the request is over, and its reply too when that is streamed or long. A short one may still be on its way
    * to a slow client. Only the first call counts.
@@ -149,6 +165,9 @@ class FreePlace implements Place {
   comeBack(): void {}
   waitToParse(): null {
     return null;
+  }
+  throughProjectGate<Result>(work: () => Promise<Result>): Promise<Result> {
+    return work();
   }
   end(): void {}
 }

@@ -14,7 +14,9 @@ function clients() {
   return async (path: string, network: string): Promise<ServerResponse> => {
     const request = new IncomingMessage(new Socket());
     const response = new ServerResponse(request);
-    await routes.find((each) => each.path === path)?.serve(request, response, {}, { network } as Place);
+    await routes
+      .find((each) => each.path === path)
+      ?.serve(request, response, {}, { network, projectId: null } as Place);
     return response;
   };
 }
@@ -44,7 +46,9 @@ it('a file for a client who has left counts for nobody', async () => {
   for (let count = 0; count <= DOCS_FILES_PER_ADDRESS_MAX; count += 1) {
     const request = new IncomingMessage(new Socket());
     const response = new ServerResponse(request).destroy();
-    expect(await route?.serve(request, response, {}, { network: 'a' } as Place)).toMatchObject({
+    expect(
+      await route?.serve(request, response, {}, { network: 'a', projectId: null } as Place),
+    ).toMatchObject({
       status: 200,
     });
   }

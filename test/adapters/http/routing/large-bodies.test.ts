@@ -49,6 +49,7 @@ it('a body is not checked before the project may compute', async () => {
   let go = (): void => undefined;
   const asked: number[] = [];
   const place = {
+    projectId: null,
     leave() {},
     comeBack() {},
     waitToParse(bytes: number) {
