@@ -341,7 +341,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'submissions of one project in flight to an SMSC or an HTTP provider',
-        `all but 1 in ${PLACES_PER_KEPT} of the window, or of the requests, while fewer of its own had no response for ${SLOW_AFTER_MS / 1_000} s than are free besides that tenth; of the tenth one, while it has none`,
+        `as many of the window, or of the requests, as it leaves free, while each of its own is younger than ${SLOW_AFTER_MS / 1_000} s; more, but for 1 in ${PLACES_PER_KEPT} of all, while fewer of its own are older than are free besides that tenth`,
       ],
       ['jobs that wait in a queue', `${number(MEMORY_QUEUE_JOBS_MAX)}; more wait in the database`],
       [

@@ -24,13 +24,15 @@ export interface SubmitQueueOptions {
  * Messages that wait for a session with capacity, and for the limit of the provider. The most urgent ones are sent first, part
  * by part. Within a priority projects are served in rotation, and of a project a message that was begun comes before a new one:
  * without all its parts it is of no use. A message in parts is begun only while few parts of the others are left, so that all of
- * them are soon written.
+ * them are soon written; a project that has none begun may always begin one.
  */
 export class SubmitQueue {
   readonly #options: SubmitQueueOptions;
   readonly #waiting: FairQueue<OutgoingMessage>;
   /** Messages in parts whose first part is written, and that have no result. They wait while their next part may be written. */
   #begun: OutgoingMessage[] = [];
+  /** The projects that have any. */
+  readonly #withBegun = new Set<string>();
   /** The parts of those that are to be written. */
   #unwritten = 0;
   readonly #unwrittenMax: number;
@@ -94,12 +96,14 @@ export class SubmitQueue {
 
   #continueBegun(): void {
     this.#unwritten = 0;
+    this.#withBegun.clear();
     for (const message of this.#begun) {
       if (message.session?.isOver === true) message.giveUp('The connection to the SMSC ended');
       if (message.isReady) this.#waiting.addFirst(message);
       this.#unwritten += message.unwritten;
     }
     this.#begun = this.#begun.filter(({ isSettled }) => !isSettled);
+    for (const { backlog } of this.#begun) this.#withBegun.add(backlog.projectId);
   }
 
   /** Returns how many parts were written. */
@@ -144,13 +148,17 @@ export class SubmitQueue {
     if (!message.isInParts) return;
     if (!isBegun) {
       this.#begun.push(message);
+      this.#withBegun.add(message.backlog.projectId);
       this.#unwritten += message.unwritten;
     }
     if (message.isReady) this.#waiting.addFirst(message);
   }
 
   readonly #mayTake = (message: OutgoingMessage): boolean =>
-    message.session !== null || this.#unwritten < this.#unwrittenMax || !message.isInParts;
+    message.session !== null ||
+    this.#unwritten < this.#unwrittenMax ||
+    !this.#withBegun.has(message.backlog.projectId) ||
+    !message.isInParts;
 
   readonly #responded = (response: SubmitResponse): void => {
     if (response.kind === 'responded' && isThrottled(response.status)) this.#throttle();

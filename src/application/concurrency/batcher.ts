@@ -64,7 +64,7 @@ interface BatcherOptions<Item> {
 /**
  * Turns single calls into batches. While one batch runs the next one fills; a batch begins at the end of the round of
  * the event loop, or of the batch window if there is one. A batch that throws is run again item by item, so that a poisoned item
- * fails alone; when the database was unavailable it is run again once, as a whole. A batch that met a lock is run again
+ * fails alone; when the database was unavailable it is run again by halves. A batch that met a lock is run again
  * as one batch for each project, all at once. `work` returns its results in the order of its items.
  */
 export class Batcher<Item, Result> {
@@ -185,7 +185,11 @@ export class Batcher<Item, Result> {
       await this.#runOnce(batch, letNextBegin);
     } catch (failure) {
       if (failure instanceof StorageLocked) return this.#isolate(batch, failure);
-      if (failure instanceof StorageUnavailable) return this.#repeatByHalves(batch, failure, end);
+      if (failure instanceof StorageUnavailable) {
+        // A statement may take all its time in each half.
+        letNextBegin();
+        return this.#repeatByHalves(batch, end);
+      }
       await this.#repeatEach(batch, failure, end);
     }
   }
@@ -200,13 +204,8 @@ export class Batcher<Item, Result> {
     this.#endIsolation();
   }
 
-  async #repeatByHalves(
-    batch: readonly Waiting<Item, Result>[],
-    failure: StorageUnavailable,
-    end: number,
-  ): Promise<void> {
-    const undone = await runByHalves(batch, {
-      failure,
+  async #repeatByHalves(batch: readonly Waiting<Item, Result>[], end: number): Promise<void> {
+    const undone = await runByHalves(await this.#inOrderOfProjects(batch), {
       isOver: () => this.#clock.now() > end,
       run: async (half) => {
         try {
@@ -220,6 +219,14 @@ export class Batcher<Item, Result> {
       },
     });
     for (const { items, error } of undone) for (const waiting of items) waiting.reject(error);
+  }
+
+  /** What is to blame is often the row of a project: in this order one half is without it. */
+  async #inOrderOfProjects(
+    batch: readonly Waiting<Item, Result>[],
+  ): Promise<readonly Waiting<Item, Result>[]> {
+    const projectIds = await this.#projectsOf?.(itemsOf(batch)).catch(() => []);
+    return [...groupBy(batch, (_, index) => projectIds?.[index] ?? '').values()].flat();
   }
 
   async #repeatEach(batch: readonly Waiting<Item, Result>[], failure: unknown, end: number): Promise<void> {

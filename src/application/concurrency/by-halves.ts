@@ -1,3 +1,6 @@
+/** After so many levels of halves at which nothing was done the storage counts as away. */
+const LEVELS_WITHOUT_RESULT_MAX = 2;
+
 /** Items of a batch that were not done, and why. */
 export interface Undone<Item> {
   readonly items: readonly Item[];
@@ -5,34 +8,39 @@ export interface Undone<Item> {
 }
 
 interface HalvesOptions<Item> {
-  /** Why the whole batch failed. */
-  readonly failure: unknown;
   /** Resolves with why the items were not done because the storage was away for them; null when nothing is left to do. */
   readonly run: (items: readonly Item[]) => Promise<unknown>;
-  /** Whether it is too late to run more. */
+  /** Whether it is too late to halve further. The first halves are run in any case: one statement may have taken all the time. */
   readonly isOver: () => boolean;
 }
 
 /**
  * Runs a batch again for which the storage was away. It may be away for a few items only: their statement takes too long, or
- * the disk cannot read their block. As long as one half is done, the other is halved again, so that the items to blame end up
- * alone. When neither half is done, the storage is away for all. Resolves with what is not done.
+ * the disk cannot read their block. What is not done is halved again, so that the items to blame end up alone, as long as
+ * anything is done: when nothing is at two levels one after the other, the storage is away for all. Resolves with what is not
+ * done.
  */
 export async function runByHalves<Item>(
   batch: readonly Item[],
-  { failure, run, isOver }: HalvesOptions<Item>,
+  { run, isOver }: HalvesOptions<Item>,
 ): Promise<readonly Undone<Item>[]> {
-  let undone: readonly Undone<Item>[] = [{ items: batch, error: failure }];
-  do {
-    const items = undone[0]?.items ?? [];
-    const found: Undone<Item>[] = [];
-    for (const half of halvesOf(items)) {
-      const error = isOver() ? failure : await run(half);
-      if (error !== null) found.push({ items: half, error });
+  const alone: Undone<Item>[] = [];
+  let groups: readonly (readonly Item[])[] = [batch];
+  for (let levelsWithoutResult = 0; ; ) {
+    const halves = groups.flatMap(halvesOf);
+    const undone: Undone<Item>[] = [];
+    for (const items of halves) {
+      const error = await run(items);
+      if (error !== null) undone.push({ items, error });
     }
-    undone = found;
-  } while (undone.length === 1 && (undone[0]?.items.length ?? 0) > 1);
-  return undone;
+    levelsWithoutResult = undone.length === halves.length ? levelsWithoutResult + 1 : 0;
+    const divisible = undone.filter(({ items }) => items.length > 1);
+    if (divisible.length === 0 || levelsWithoutResult === LEVELS_WITHOUT_RESULT_MAX || isOver()) {
+      return [...alone, ...undone];
+    }
+    alone.push(...undone.filter(({ items }) => items.length === 1));
+    groups = divisible.map(({ items }) => items);
+  }
 }
 
 function halvesOf<Item>(items: readonly Item[]): readonly (readonly Item[])[] {

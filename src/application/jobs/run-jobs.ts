@@ -50,7 +50,7 @@ export class RunJobs {
     // From here on, since a batch that takes long to fail has a job to blame too.
     const end = clock.now() + REPEATS_END_MS;
     const isOver = (): boolean => clock.now() > end;
-    if (failure instanceof StorageUnavailable) await this.#runByHalves(kind, jobs, failure, isOver);
+    if (failure instanceof StorageUnavailable) await this.#runByHalves(kind, jobs, isOver);
     else await this.#runEachAlone(kind, jobs, failure, isOver);
   }
 
@@ -65,19 +65,14 @@ export class RunJobs {
   }
 
   /** Without a database no job is to blame, and none is counted as failed. */
-  async #runByHalves(
-    kind: string,
-    jobs: readonly LeasedJob[],
-    failure: StorageUnavailable,
-    isOver: () => boolean,
-  ): Promise<void> {
+  async #runByHalves(kind: string, jobs: readonly LeasedJob[], isOver: () => boolean): Promise<void> {
     const run = async (half: readonly LeasedJob[]): Promise<unknown> => {
       const error = await this.#failureOf(kind, half);
       if (error === null || error instanceof StorageUnavailable) return error;
       await this.#runEachAlone(kind, half, error, isOver);
       return null;
     };
-    for (const { items, error } of await runByHalves(jobs, { failure, run, isOver })) {
+    for (const { items, error } of await runByHalves(jobs, { run, isOver })) {
       this.#ports.recordJobFailure.log(items, error);
     }
   }

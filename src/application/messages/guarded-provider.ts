@@ -113,6 +113,8 @@ export class GuardedProvider implements ChannelProvider {
     const { openUntil } = after.provider;
     if (openUntil === null) this.#logClosed(null);
     else if (before.provider.openUntil === null) this.#logOpened(null, openUntil, result);
+    // Its line fell to the budget.
+    else if (!this.#toldOpen.has(null)) this.#logOpened(null, openUntil, result, 0);
     const own = after.project.breaker;
     const until = openedUntil(before.project.breaker, own);
     if (own.openUntil === null) this.#logClosed(projectId);
@@ -120,11 +122,11 @@ export class GuardedProvider implements ChannelProvider {
     else if (until !== null && openUntil === null) this.#logOpened(projectId, until, result);
   }
 
-  /** `projectId` is null for the circuit of all. */
-  #logOpened(projectId: string | null, until: number, result: SubmitResult): void {
+  /** `projectId` is null for the circuit of all, `count` 0 for an opening that was counted. */
+  #logOpened(projectId: string | null, until: number, result: SubmitResult, count = 1): void {
     const reason = result.kind === 'unknown' ? 'no clear result' : 'takes nothing';
     const fields = { ...this.#fieldsOf(projectId), until: isoOf(until), reason };
-    if (this.#log.warn('provider_circuit_opened', fields)) this.#toldOpen.add(projectId);
+    if (this.#log.warn('provider_circuit_opened', fields, count)) this.#toldOpen.add(projectId);
   }
 
   /** Only of a circuit that the log says is open: there are as few lines as of those that opened. */

@@ -32,6 +32,9 @@ type RecordResult = (result: SubmitResult) => Promise<void>;
 const LATE_REASON = 'The provider did not respond in time';
 const FAULT_REASON = 'The provider failed while it was called';
 
+/** Of the time of an attempt so much may have passed untold when a provider is called, in milliseconds. */
+export const UNTOLD_MS = 1_000;
+
 /** No route of the channel is for this number, or the message outlived the configuration. */
 const NO_PROVIDER = rejectedAs('message', 'The channel has no provider for this number');
 
@@ -75,15 +78,14 @@ export class SubmitAttempts {
     const { channel, environment, phoneNumber } = submission;
     const route = channelProviders.route(channel, environment, phoneNumber);
     let result = NO_PROVIDER;
-    let next = submission;
+    let leftMs = endsAt - clock.now();
     /** What a provider said that may take the message later. */
     let later: SubmitResult | null = null;
     for (const provider of route) {
-      result = await this.#call(provider, next, record);
-      const leftMs = endsAt - clock.now();
+      result = await this.#call(provider, endingWithin(submission, leftMs), record);
+      leftMs = endsAt - clock.now();
       if (!isForNextProvider(result) || leftMs <= 0) break;
       if (isForLater(result)) later = result;
-      next = { ...submission, attemptTimeoutMs: Math.min(submission.attemptTimeoutMs, leftMs) };
     }
     await record(outcomeOf(result, later));
   }
@@ -137,6 +139,13 @@ async function called(provider: ChannelProvider, submission: Submission): Promis
 /** The last provider may not know the sender: an earlier one that had no time still may take the message later. */
 function outcomeOf(result: SubmitResult, later: SubmitResult | null): SubmitResult {
   return later !== null && result.kind === 'rejected' && result.cause === 'sender' ? later : result;
+}
+
+/** As its provider is told of it when `leftMs` are left of its attempt: the chain moves on after them. */
+function endingWithin(submission: Submission, leftMs: number): Submission {
+  return leftMs > submission.attemptTimeoutMs - UNTOLD_MS
+    ? submission
+    : { ...submission, attemptTimeoutMs: leftMs };
 }
 
 /** A worker that was stopped between the commit and the call must not send what the chain gave up on. */

@@ -50,7 +50,7 @@ const INTERVALS_IN_ALL = REPORT_WAIT_MS / REPORT_POLLING_INTERVAL_MS;
 
 /**
  * Requests of reports that a process stores at a time, and those of one project, which lock its account. With the requests about
- * campaigns they are fewer than a database has connections, so that sends always find one.
+ * campaigns they are fewer than the connections of the usual pool: sends find one also while accounts are locked.
  */
 export const REPORTS_REQUESTED_MAX = 3;
 export const REPORTS_REQUESTED_PER_PROJECT_MAX = 1;

@@ -36,8 +36,7 @@ export class AcceptInbound {
     this.#ports = ports;
     this.#batcher = new Batcher((arrivals, { lockWait }) => this.#accept(arrivals, lockWait), {
       clock: ports.clock,
-      // A number is one project's, and so is the lock of its webhook.
-      projectsOf: async (arrivals) => arrivals.map(({ whatsappPhoneId }) => whatsappPhoneId),
+      projectsOf: (arrivals) => this.#projectsOf(arrivals),
     });
   }
 
@@ -47,6 +46,16 @@ export class AcceptInbound {
    */
   execute(arrivals: readonly InboundArrival[]): Promise<void> {
     return this.#batcher.submitAll(arrivals);
+  }
+
+  /** Arrivals at numbers without a webhook, which no project is known of, go together. */
+  async #projectsOf(arrivals: readonly InboundArrival[]): Promise<readonly string[]> {
+    const numberIds = [...new Set(arrivals.map(({ whatsappPhoneId }) => whatsappPhoneId))];
+    const webhooks = await this.#ports.unitOfWork.read(({ inboundWebhooks }) =>
+      inboundWebhooks.byWhatsappPhoneIds(numberIds),
+    );
+    const projectIds = new Map(webhooks.map((webhook) => [webhook.whatsappPhoneId, webhook.projectId]));
+    return arrivals.map(({ whatsappPhoneId }) => projectIds.get(whatsappPhoneId) ?? '');
   }
 
   async #accept(arrivals: readonly InboundArrival[], lockWait: LockWait): Promise<readonly null[]> {

@@ -379,7 +379,7 @@ describe('the batcher', () => {
     expect(runs).toEqual([[1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4], [5, 6, 7], [5, 6], [7], [5], [6]]);
   });
 
-  it('a batcher halves a batch no further when the database is away for both halves, or no time is left', async () => {
+  it('a batcher halves a batch twice when the database is away for all, and once when no time is left', async () => {
     const clock = { at: 0, now: () => clock.at };
     let took = 0;
     let runs = 0;
@@ -395,9 +395,64 @@ describe('the batcher', () => {
       const outcomes = await Promise.allSettled([1, 2, 3, 4].map((item) => batcher.submit(item)));
       return outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message);
     };
-    expect(await reasons()).toEqual(['run 2', 'run 2', 'run 3', 'run 3']);
+    expect(await reasons()).toEqual(['run 4', 'run 5', 'run 6', 'run 7']);
     took = REPEATS_END_MS + 1;
-    expect(await reasons()).toEqual(['run 4', 'run 4', 'run 4', 'run 4']);
+    expect(await reasons()).toEqual(['run 9', 'run 9', 'run 10', 'run 10']);
+  });
+
+  it('one half is done though the batch took all its time to fail, and the other is halved no further', async () => {
+    const clock = { at: 0, now: () => clock.at };
+    const batcher = new Batcher(
+      async (items: readonly number[]) => {
+        if (!items.includes(1)) return named(items);
+        clock.at += REPEATS_END_MS + 1;
+        throw new StorageUnavailable(new Error('too slow'));
+      },
+      { clock },
+    );
+    const outcomes = await Promise.allSettled([1, 2, 3, 4].map((item) => batcher.submit(item)));
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled', 'fulfilled']);
+  });
+
+  it('items for which the database is away do not hold up the others, also when both halves have some', async () => {
+    const batcher = batcherOf(async (items: readonly number[]) => {
+      if (items.some((item) => item % 4 === 1)) throw new StorageUnavailable(new Error('unreadable'));
+      return named(items);
+    });
+    const outcomes = await Promise.allSettled([1, 2, 3, 4, 5, 6, 7, 8].map((item) => batcher.submit(item)));
+    expect(outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index + 1] : []))).toEqual([
+      1, 5,
+    ]);
+  });
+
+  it('items of a project for which the database is away are halved together', async () => {
+    const batcher = new Batcher(
+      async (items: readonly number[]) => {
+        if (items.some((item) => item % 2 === 1)) throw new StorageUnavailable(new Error('unreadable'));
+        return named(items);
+      },
+      {
+        clock: STANDING_CLOCK,
+        projectsOf: async (items) => items.map((item) => (item % 2 === 1 ? 'odd' : 'even')),
+      },
+    );
+    const outcomes = await Promise.allSettled([1, 2, 3, 4, 5, 6, 7, 8].map((item) => batcher.submit(item)));
+    expect(outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index + 1] : []))).toEqual([
+      1, 3, 5, 7,
+    ]);
+  });
+
+  it('the next batch begins while one is repeated by halves', async () => {
+    const held = new HeldWork();
+    const batcher = batcherOf(held.work);
+    const first = batcher.submit(1);
+    (await held.next()).fail(new StorageUnavailable(new Error('too slow')));
+    const repeat = await held.next();
+    const second = batcher.submit(2);
+    (await held.next()).finish(['result 2']);
+    expect(await second).toBe('result 2');
+    repeat.finish(['result 1']);
+    expect(await first).toBe('result 1');
   });
 
   it('a half that fails by an item of its own is repeated item by item, and one that meets a lock rejects', async () => {

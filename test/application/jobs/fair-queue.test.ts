@@ -176,15 +176,21 @@ it('a project begins more only while fewer of its items are slow than are free b
   expect(begin()).toBe('BBBBBBBB');
 });
 
-it('several projects with many items leave places to projects that come after them', () => {
+it('a project that comes after others takes half of what they left', () => {
   const { queue, begin } = limited(64, ...many(90, 'A'));
   expect(begin()).toBe('A'.repeat(57));
-  for (const name of 'BCDE') {
-    for (const each of many(90, name)) queue.add(each);
-    expect(begin()).toBe(name);
+  for (const taken of ['BBBB', 'CC', 'D', '']) {
+    for (const each of many(90, taken[0] ?? 'E')) queue.add(each);
+    expect(begin()).toBe(taken);
   }
-  queue.add(item('F'));
-  expect(begin()).toBe('F');
+});
+
+it('a project whose items are slow takes only places besides the kept ones', () => {
+  const { clock, begin, end } = limited(20, ...many(40, 'A'));
+  expect(begin()).toBe('A'.repeat(18));
+  end('A', 17);
+  clock.now = SLOW_AFTER_MS;
+  expect(begin()).toBe('A'.repeat(16));
 });
 
 it('a fair queue counts what is in flight and not slow, and knows when the next one is', () => {
