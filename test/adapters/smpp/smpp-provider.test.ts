@@ -467,6 +467,22 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect(await smsc.submits()).toHaveLength(13);
   });
 
+  it('long texts of a project that get no response hold up no long text of another one', async () => {
+    const { smsc, world } = await openSmsc({ window: 10 });
+    const held = { hold: true } as const;
+    await smsc.tell({ order: 'plan', submits: [held, held, held, held, held, held] });
+    const silent = submitAll(
+      world.provider,
+      messages(8, THREE_PARTS).map((each) => ({ ...each, ...OF_A })),
+    );
+    await smsc.seen('submit', 5);
+    const other = world.provider.submit(aSubmission({ ...OF_B, text: THREE_PARTS }));
+    await smsc.seen('submit', 6);
+    expect(await projectsOf(smsc)).toBe('AAAAAB');
+    await smsc.tell({ order: 'release' });
+    expect([await other, ...(await silent)]).toMatchObject(Array(9).fill({ kind: 'accepted' }));
+  });
+
   it('the time to respond ends no text whose parts wait for our limit, and begins anew with each part', async () => {
     const { smsc, world } = await openSmsc({ perSecond: 1 });
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { hold: true }] });

@@ -407,6 +407,23 @@ describe('the circuit of a guarded provider', () => {
     expect(logger.entries.at(-1)).toMatchObject({ event: 'provider_circuit_opened', fields: { count: 60 } });
   });
 
+  it('a provider that goes again within a minute has its line once the minute is over', async () => {
+    const all = () => Promise.all([together('A', 10), together('B', 10)]);
+    nextResult = () => UNKNOWN;
+    await all();
+    now += 20 * SECOND_MS;
+    nextResult = () => ACCEPTED;
+    await Promise.all([of('A'), of('B')]);
+    now += 20 * SECOND_MS;
+    nextResult = () => UNKNOWN;
+    await all();
+    const last = () => logger.entries.findLast(({ fields }) => fields?.projectId === undefined)?.event;
+    expect(last()).toBe('provider_circuit_closed');
+    now += 20 * SECOND_MS;
+    await all();
+    expect(last()).toBe('provider_circuit_opened');
+  });
+
   it('a provider that throws counts as one that gives no clear result', async () => {
     nextResult = () => {
       throw new Error('broken');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import type { SubmittedAttempt } from '../../../src/application/messages/correlate-receipts.ts';
 import { SubmissionCapacity } from '../../../src/application/messages/submission-capacity.ts';
-import { SubmitAttempts } from '../../../src/application/messages/submit-attempts.ts';
+import { SubmitAttempts, UNTOLD_MS } from '../../../src/application/messages/submit-attempts.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
@@ -214,6 +214,22 @@ describe('a route of several providers', () => {
     );
     await here.execute(1);
     expect(here.attemptTimeoutsMs).toEqual([30 * SECOND_MS, leftSeconds * SECOND_MS]);
+  });
+
+  it.each([
+    ['what is left of an attempt that began long ago', 25_000, 5_000],
+    ['the whole time of an attempt that began a moment ago', UNTOLD_MS - 1, 30_000],
+  ])('SubmitAttempts gives the first provider %s', async (_, lateMs, toldMs) => {
+    const told: number[] = [];
+    const here = world(
+      async ({ attemptTimeoutMs }) => {
+        told.push(attemptTimeoutMs);
+        return acceptedAs('id');
+      },
+      { lateMs },
+    );
+    await here.execute('sms', 1);
+    expect(told).toEqual([toldMs]);
   });
 
   it('SubmitAttempts gives nothing to the next provider once the time of the attempt is over', async () => {

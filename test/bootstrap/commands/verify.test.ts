@@ -156,7 +156,7 @@ it.skipIf(POSTGRES_URL === undefined)(
          CREATE VIEW accounts AS SELECT all_accounts.* FROM pg_sleep(1) LEFT JOIN all_accounts ON true`,
       );
       url.searchParams.set('options', `-c search_path=${SCHEMA}`);
-      expect(await runAt('verify', url.href, { DATABASE_STATEMENT_TIMEOUT_MS: '100' })).toEqual({
+      expect(await runAt('verify', url.href, { DATABASE_STATEMENT_TIMEOUT_MS: '500' })).toEqual({
         code: 0,
         stdout: 'verify: 1 project, 0 differences, 0 dead-letter jobs\n',
         stderr: '',
