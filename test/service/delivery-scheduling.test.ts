@@ -204,6 +204,7 @@ withReceiver(named('a destination in hand'), () => {
     expect(receiver.requests).toHaveLength(AT_ONCE + 10);
     receiver.respond(respondWith(200));
     respond(200);
+    await receiver.arrived(count);
     await idle();
     expect(await events().where({ state: 'delivered' })).toHaveLength(count);
   });
