@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
 import { DatabaseNewer } from '../../application/errors/database-newer.ts';
-import { StorageUnavailable, StorageUnwritable } from '../../application/errors/storage-unavailable.ts';
+import {
+  StorageAway,
+  StorageUnavailable,
+  StorageUnwritable,
+} from '../../application/errors/storage-unavailable.ts';
 import type { Connection, Reader } from './driver/connection.ts';
 import type { Dialect } from './driver/dialect.ts';
 import { migrationNames, migrationsFor } from './migrations/migrations.ts';
@@ -46,19 +50,18 @@ export class Database {
 
   /**
    * Runs `work` on a connection of its own; a broken connection does not go back to the pool.
-   * Rejects with `StorageUnavailable` when there is none, or when it was lost.
+   * Rejects with `StorageAway` when there is none, or when it was lost.
    */
   async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const raw = await this.#pool.acquireConnection().catch((error: unknown) => {
-      throw this.unavailable(error) ?? new StorageUnavailable(error);
+      throw this.lost(error);
     });
     this.#hasConnected = true;
     const connection = this.dialect.connectionOf(raw);
     try {
       return await work(connection);
     } catch (error) {
-      if (connection.isUsable()) throw error;
-      throw this.unavailable(error) ?? new StorageUnavailable(error);
+      throw connection.isUsable() ? error : this.lost(error);
     } finally {
       await this.#pool.releaseConnection(raw);
     }
@@ -142,6 +145,12 @@ export class Database {
     const reason = this.dialect.unwritableReason(error);
     if (reason !== null) return new StorageUnwritable(reason, error);
     return this.dialect.isOutage(error) ? new StorageUnavailable(error) : null;
+  }
+
+  /** What the loss of a connection says of the database: `StorageUnwritable` or `StorageAway`. */
+  lost(error: unknown): StorageUnavailable {
+    const told = this.unavailable(error);
+    return told instanceof StorageUnwritable ? told : new StorageAway(error);
   }
 
   /** Closes every connection once the units of work at hand have ended. May be called twice. */

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageLocked } from '../../application/errors/storage-locked.ts';
-import { StorageUnavailable, StorageUnwritable } from '../../application/errors/storage-unavailable.ts';
+import { StorageAway, StorageUnwritable } from '../../application/errors/storage-unavailable.ts';
 import type { Stores } from '../../application/ports/stores.ts';
 import type { Durability, LockWait, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import type { Database } from './database.ts';
@@ -71,11 +71,12 @@ export class SqlUnitOfWork implements UnitOfWork {
         return outcome.result;
       }
       if (dialect.isLocked(outcome.cause)) {
-        if (performance.now() >= lockedUntil) throw new StorageUnavailable(outcome.cause);
+        if (performance.now() >= lockedUntil) throw new StorageAway(outcome.cause);
         // Without the connection: others read meanwhile.
         await sleep(LOCK_RETRY_MS);
         continue;
       }
+      this.#throwUnavailable(outcome.error);
       this.#throwUnavailable(outcome.cause);
       if (!dialect.isConflict(outcome.cause)) throw outcome.error;
       conflicts += 1;
@@ -155,7 +156,7 @@ async function transact<T>(
     session.end();
     await connection.rollback();
     const cause = session.failure === null ? error : session.failure.error;
-    return { kind: 'undone', error: connection.isUsable() ? error : new StorageUnavailable(cause), cause };
+    return { kind: 'undone', error: connection.isUsable() ? error : database.lost(cause), cause };
   }
 }
 

@@ -1,5 +1,5 @@
 import { StorageLocked } from '../errors/storage-locked.ts';
-import { StorageUnavailable } from '../errors/storage-unavailable.ts';
+import { StorageAway, StorageUnavailable } from '../errors/storage-unavailable.ts';
 import { groupBy } from '../group-by.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
@@ -64,8 +64,8 @@ interface BatcherOptions<Item> {
 /**
  * Turns single calls into batches. While one batch runs the next one fills; a batch begins at the end of the round of
  * the event loop, or of the batch window if there is one. A batch that throws is run again item by item, so that a poisoned item
- * fails alone; when the database was unavailable it is run again by halves. A batch that met a lock is run again
- * as one batch for each project, all at once. `work` returns its results in the order of its items.
+ * fails alone. When the database could not do it, it is run again by halves, but not when the database was away for long. A batch
+ * that met a lock is run again as one batch for each project, all at once. `work` returns its results in the order of its items.
  */
 export class Batcher<Item, Result> {
   readonly #work: BatchWork<Item, Result>;
@@ -185,6 +185,7 @@ export class Batcher<Item, Result> {
       await this.#runOnce(batch, letNextBegin);
     } catch (failure) {
       if (failure instanceof StorageLocked) return this.#isolate(batch, failure);
+      if (failure instanceof StorageAway && this.#clock.now() > end) return rejectAll(batch, failure);
       if (failure instanceof StorageUnavailable) {
         // A statement may take all its time in each half.
         letNextBegin();
@@ -218,7 +219,7 @@ export class Batcher<Item, Result> {
         return null;
       },
     });
-    for (const { items, error } of undone) for (const waiting of items) waiting.reject(error);
+    for (const { items, error } of undone) rejectAll(items, error);
   }
 
   /** What is to blame is often the row of a project: in this order one half is without it. */
@@ -256,7 +257,7 @@ export class Batcher<Item, Result> {
       for (const { isolated } of batch) isolated?.();
       for (const [projectId, own] of byProject) this.#batcherOf(projectId).#add(own);
     } catch (error) {
-      for (const waiting of batch) waiting.reject(error);
+      rejectAll(batch, error);
     }
   }
 
@@ -330,6 +331,10 @@ function itemsOf<Item, Result>(batch: readonly Waiting<Item, Result>[]): readonl
 
 function asRepeated<Item, Result>(waiting: Waiting<Item, Result>): Waiting<Item, Result> {
   return { ...waiting, repeated: true };
+}
+
+function rejectAll<Item, Result>(batch: readonly Waiting<Item, Result>[], error: unknown): void {
+  for (const waiting of batch) waiting.reject(error);
 }
 
 function settle<Item, Result>(batch: readonly Waiting<Item, Result>[], results: readonly Result[]): void {

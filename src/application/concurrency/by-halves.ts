@@ -1,4 +1,6 @@
-/** After so many levels of halves at which nothing was done the storage counts as away. */
+import { StorageAway } from '../errors/storage-unavailable.ts';
+
+/** After so many levels of halves at which nothing was done no items are to blame. */
 const LEVELS_WITHOUT_RESULT_MAX = 2;
 
 /** Items of a batch that were not done, and why. */
@@ -8,17 +10,17 @@ export interface Undone<Item> {
 }
 
 interface HalvesOptions<Item> {
-  /** Resolves with why the items were not done because the storage was away for them; null when nothing is left to do. */
+  /** Resolves with why the storage could not do the items; null when nothing is left to do. */
   readonly run: (items: readonly Item[]) => Promise<unknown>;
   /** Whether it is too late to halve further. The first halves are run in any case: one statement may have taken all the time. */
   readonly isOver: () => boolean;
 }
 
 /**
- * Runs a batch again for which the storage was away. It may be away for a few items only: their statement takes too long, or
+ * Runs a batch again that the storage could not do. It may be so for a few items only: their statement takes too long, or
  * the disk cannot read their block. What is not done is halved again, so that the items to blame end up alone, as long as
- * anything is done: when nothing is at two levels one after the other, the storage is away for all. Resolves with what is not
- * done.
+ * anything is done: when nothing is at two levels one after the other, it is so for all. Once the
+ * storage is away, no further items are tried. Resolves with what is not done.
  */
 export async function runByHalves<Item>(
   batch: readonly Item[],
@@ -26,16 +28,19 @@ export async function runByHalves<Item>(
 ): Promise<readonly Undone<Item>[]> {
   const alone: Undone<Item>[] = [];
   let groups: readonly (readonly Item[])[] = [batch];
+  let away: StorageAway | null = null;
   for (let levelsWithoutResult = 0; ; ) {
     const halves = groups.flatMap(halvesOf);
     const undone: Undone<Item>[] = [];
     for (const items of halves) {
-      const error = await run(items);
+      const error: unknown = away ?? (await run(items));
+      if (error instanceof StorageAway) away = error;
       if (error !== null) undone.push({ items, error });
     }
     levelsWithoutResult = undone.length === halves.length ? levelsWithoutResult + 1 : 0;
     const divisible = undone.filter(({ items }) => items.length > 1);
-    if (divisible.length === 0 || levelsWithoutResult === LEVELS_WITHOUT_RESULT_MAX || isOver()) {
+    const isHopeless = levelsWithoutResult === LEVELS_WITHOUT_RESULT_MAX || away !== null;
+    if (divisible.length === 0 || isHopeless || isOver()) {
       return [...alone, ...undone];
     }
     alone.push(...undone.filter(({ items }) => items.length === 1));

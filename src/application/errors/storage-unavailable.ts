@@ -13,6 +13,17 @@ export class StorageUnavailable extends Error {
 }
 
 /**
+ * The database could not be reached, the connection to it was lost, or another process has the lock of all of it: a unit of work
+ * with fewer items would end alike.
+ */
+export class StorageAway extends StorageUnavailable {
+  constructor(cause: unknown) {
+    super(cause);
+    this.name = 'StorageAway';
+  }
+}
+
+/**
  * The database responds and stores nothing: its disk is full, or fails, or it is read-only. What it holds can still be read,
  * unless a sync of SQLite failed.
  */

@@ -144,13 +144,19 @@ describe.skipIf(POSTGRES_URL === undefined)(
       expect(await pid()).toBe(before);
     });
 
-    it('a read that loses its connection rejects with StorageUnavailable', async () => {
+    it('a read and a transaction that lose their connection reject with StorageAway', async () => {
       const before = await pid();
       const read = unitOfWork.read(async ({ projects }) => {
         await operator.query('SELECT pg_terminate_backend($1, 2000)', [before]);
         return projects.isEmpty();
       });
-      await expect(read).rejects.toMatchObject({ name: 'StorageUnavailable' });
+      await expect(read).rejects.toMatchObject({ name: 'StorageAway' });
+      const next = await pid();
+      const write = unitOfWork.run(async ({ projects }) => {
+        await operator.query('SELECT pg_terminate_backend($1, 2000)', [next]);
+        await projects.insert([aProject()]);
+      });
+      await expect(write).rejects.toMatchObject({ name: 'StorageAway' });
     });
 
     it('says that it is read-only to writes and pings, reads go on, and the next session finds out anew', async () => {

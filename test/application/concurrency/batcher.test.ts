@@ -8,7 +8,7 @@ import {
   REPEATS_END_MS,
 } from '../../../src/application/concurrency/batcher.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
-import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
+import { StorageAway, StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import type { Delay } from '../../../src/application/ports/delay.ts';
 
 interface Batch {
@@ -398,6 +398,34 @@ describe('the batcher', () => {
     expect(await reasons()).toEqual(['run 4', 'run 5', 'run 6', 'run 7']);
     took = REPEATS_END_MS + 1;
     expect(await reasons()).toEqual(['run 9', 'run 9', 'run 10', 'run 10']);
+  });
+
+  it('a batch is repeated when the connection was lost, and neither waited for twice nor halved while the database is away', async () => {
+    const clock = { at: 0, now: () => clock.at };
+    let took = 0;
+    let isAwayUntil = 1;
+    let runs = 0;
+    const batcher = new Batcher(
+      async (items: readonly number[]) => {
+        runs += 1;
+        clock.at += took;
+        if (runs <= isAwayUntil) throw new StorageAway(new Error(`run ${runs}`));
+        return named(items);
+      },
+      { clock },
+    );
+    const reasons = async () => {
+      const outcomes = await Promise.allSettled([1, 2, 3, 4].map((item) => batcher.submit(item)));
+      return outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.message : 'done'));
+    };
+    expect(await reasons()).toEqual(['done', 'done', 'done', 'done']);
+    expect(runs).toBe(3);
+    isAwayUntil = Number.POSITIVE_INFINITY;
+    expect(await reasons()).toEqual(['run 5', 'run 5', 'run 5', 'run 5']);
+    expect(runs).toBe(5);
+    took = REPEATS_END_MS + 1;
+    expect(await reasons()).toEqual(['run 6', 'run 6', 'run 6', 'run 6']);
+    expect(runs).toBe(6);
   });
 
   it('one half is done though the batch took all its time to fail, and the other is halved no further', async () => {
