@@ -34,7 +34,7 @@ it('barid admin messages traces a message with a table of its attempts and one o
   await service.advance(1_000);
   const { text } = await runAdmin(service, ['messages', 'trace', smsId]);
   expect(text).toMatch(/^status +delivered$/m);
-  expect(text).toMatch(/^\nattempts:\nchannel +provider +state .*\nsms +- +delivered /m);
+  expect(text).toMatch(/^\nattempts:\nchannel +provider +state .*\nsms +simulator +delivered /m);
   expect(text).toMatch(/^\nentries:\nid +at +kind +held +captured +released\n.* hold +80 +0 +0$/m);
 });
 

@@ -112,7 +112,7 @@ describe('the trace of a message', () => {
       isFinal: true,
       cost: 80,
       smsType: 'verification',
-      attempts: [{ channel: 'sms', state: 'delivered', reason: null }],
+      attempts: [{ channel: 'sms', provider: 'simulator', state: 'delivered', reason: null }],
       entries: [
         { id: `${smsId}/hold`, kind: 'hold', held: 80, captured: 0, released: 0 },
         { id: `${smsId}/settlement`, kind: 'settlement', held: 80, captured: 80, released: 0 },

@@ -204,6 +204,6 @@ function partsOf(items: readonly Item[]) {
   };
 }
 
-function submittedEvent({ smsId, attemptNumber, startId, result }: SubmittedAttempt): MessageEvent {
-  return { smsId, event: { kind: 'submitted', attemptNumber, startId, result } };
+function submittedEvent({ smsId, attemptNumber, startId, provider, result }: SubmittedAttempt): MessageEvent {
+  return { smsId, event: { kind: 'submitted', attemptNumber, startId, provider, result } };
 }

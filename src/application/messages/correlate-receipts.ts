@@ -16,6 +16,8 @@ export interface SubmittedAttempt extends AttemptRef {
   readonly channel: Channel;
   /** Of the start that was submitted. */
   readonly startId?: string | undefined;
+  /** Absent when none was called. */
+  readonly provider?: string | undefined;
   readonly result: SubmitResult;
 }
 

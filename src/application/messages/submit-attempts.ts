@@ -27,7 +27,13 @@ interface SubmitPorts {
 }
 
 /** Records a submit result of one start of an attempt. */
-type RecordResult = (result: SubmitResult) => Promise<void>;
+type RecordResult = (called: Called) => Promise<void>;
+
+/** A submit result, and the provider it comes from; without one when no provider was called. */
+interface Called {
+  readonly provider?: string;
+  readonly result: SubmitResult;
+}
 
 const LATE_REASON = 'The provider did not respond in time';
 const FAULT_REASON = 'The provider failed while it was called';
@@ -62,8 +68,8 @@ export class SubmitAttempts {
         if (submission === null || now >= endsAt) return null;
         const { smsId, attemptNumber, channel } = submission;
         const { startId } = each.message.attempts[attemptNumber] ?? {};
-        const record: RecordResult = (result) =>
-          this.#ports.applyMessageEvents.submitted({ smsId, attemptNumber, channel, startId, result });
+        const record: RecordResult = (called) =>
+          this.#ports.applyMessageEvents.submitted({ smsId, attemptNumber, channel, startId, ...called });
         return this.#submit(submission, record, endsAt);
       }),
     );
@@ -77,17 +83,18 @@ export class SubmitAttempts {
     const { clock, channelProviders } = this.#ports;
     const { channel, environment, phoneNumber } = submission;
     const route = channelProviders.route(channel, environment, phoneNumber);
-    let result = NO_PROVIDER;
+    let last: Called = { result: NO_PROVIDER };
     let leftMs = endsAt - clock.now();
     /** What a provider said that may take the message later. */
-    let later: SubmitResult | null = null;
+    let later: Called | null = null;
     for (const provider of route) {
-      result = await this.#call(provider, endingWithin(submission, leftMs), record);
+      const result = await this.#call(provider, endingWithin(submission, leftMs), record);
+      last = { provider: provider.name, result };
       leftMs = endsAt - clock.now();
       if (!isForNextProvider(result) || leftMs <= 0) break;
-      if (isForLater(result)) later = result;
+      if (isForLater(result)) later = last;
     }
-    await record(outcomeOf(result, later));
+    await record(outcomeOf(last, later));
   }
 
   /** What the provider said in time. Never rejects: a provider that throws leaves the outcome unknown. */
@@ -100,7 +107,7 @@ export class SubmitAttempts {
       let isLate = false;
       const settle = (result: SubmitResult): void => {
         if (isLate) {
-          void this.#recordLate(channel, record, result);
+          void this.#recordLate(channel, record, { provider: provider.name, result });
           return;
         }
         cancel();
@@ -114,7 +121,7 @@ export class SubmitAttempts {
         logger.warn('channel_submit_timed_out', of);
         resolve(unknownResult(LATE_REASON));
       });
-      called(provider, submission).then(settle, (error: unknown) => {
+      call(provider, submission).then(settle, (error: unknown) => {
         logger.error('channel_submit_failed', error, of);
         settle(unknownResult(FAULT_REASON));
       });
@@ -122,9 +129,9 @@ export class SubmitAttempts {
   }
 
   /** The attempt is `unknown` already: a late `accepted` brings the ids of receipts, a late `rejected` moves the chain on. */
-  async #recordLate(channel: Channel, record: RecordResult, result: SubmitResult): Promise<void> {
+  async #recordLate(channel: Channel, record: RecordResult, called: Called): Promise<void> {
     try {
-      await record(result);
+      await record(called);
     } catch (error) {
       this.#ports.logger.error('channel_submit_failed', error, { channel });
     }
@@ -132,13 +139,14 @@ export class SubmitAttempts {
 }
 
 /** A provider that throws at once rejects. */
-async function called(provider: ChannelProvider, submission: Submission): Promise<SubmitResult> {
+async function call(provider: ChannelProvider, submission: Submission): Promise<SubmitResult> {
   return provider.submit(submission);
 }
 
 /** The last provider may not know the sender: an earlier one that had no time still may take the message later. */
-function outcomeOf(result: SubmitResult, later: SubmitResult | null): SubmitResult {
-  return later !== null && result.kind === 'rejected' && result.cause === 'sender' ? later : result;
+function outcomeOf(last: Called, later: Called | null): Called {
+  const { result } = last;
+  return later !== null && result.kind === 'rejected' && result.cause === 'sender' ? later : last;
 }
 
 /** As its provider is told of it when `leftMs` are left of its attempt: the chain moves on after them. */

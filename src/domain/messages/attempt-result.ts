@@ -38,11 +38,12 @@ const NOT_TAKEN_YET: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatc
  */
 export function submitted(
   message: Message,
-  { attemptNumber, startId, result }: SubmittedEvent,
+  { attemptNumber, startId, provider, result }: SubmittedEvent,
   now: number,
 ): ChainOutcome {
-  const attempt = message.attempts[attemptNumber];
-  if (attempt === undefined || attempt.state === 'skipped') return withoutEffects(message);
+  const named = message.attempts[attemptNumber];
+  if (named === undefined || named.state === 'skipped') return withoutEffects(message);
+  const attempt = provider === undefined ? named : { ...named, provider };
   const isOfNewestStart = attempt.startId === startId;
   const isFirstResult = isOfNewestStart && attempt.state === 'dispatching';
   switch (result.kind) {

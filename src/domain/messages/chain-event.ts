@@ -8,6 +8,8 @@ export interface SubmittedEvent {
   readonly kind: 'submitted';
   readonly attemptNumber: number;
   readonly startId?: string | undefined;
+  /** Whose result it is; absent when no provider was called. */
+  readonly provider?: string | undefined;
   readonly result: SubmitResult;
 }
 

@@ -33,6 +33,8 @@ export type AttemptState = (typeof ATTEMPT_STATES)[number];
 /** One attempt: `attempts[i]` belongs to `channels[i]`. */
 export interface ChannelAttempt {
   readonly channel: Channel;
+  /** The provider whose submit result is known; absent before that, and in attempts of earlier versions. */
+  readonly provider?: string;
   readonly state: AttemptState;
   readonly reason: string | null;
   /** The provider's own ids of the submission; a multi-part sms has several, and there is none before the submit result. */

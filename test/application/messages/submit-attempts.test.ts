@@ -93,10 +93,11 @@ function world(
 }
 
 /** What is recorded of a message. */
-const result = (number: number, expected: unknown) => ({
+const result = (number: number, expected: unknown, provider: string | undefined = 'one') => ({
   smsId: anSmsId(number),
   attemptNumber: 0,
   channel: 'sms',
+  provider,
   result: expected,
 });
 
@@ -170,12 +171,12 @@ describe('a route of several providers', () => {
       ...[2, 3].map((number) => ['second', anSmsId(number)]),
     ]);
     expect(here.recorded.toSorted((a, b) => a.smsId.localeCompare(b.smsId))).toEqual([
-      result(1, acceptedAs('first')),
-      result(2, acceptedAs(`second ${anSmsId(2)}`)),
-      result(3, acceptedAs(`second ${anSmsId(3)}`)),
-      result(4, rejectedAs()),
-      result(5, results[4]),
-      result(6, rejectedAs('busy', true)),
+      result(1, acceptedAs('first'), 'first'),
+      result(2, acceptedAs(`second ${anSmsId(2)}`), 'second'),
+      result(3, acceptedAs(`second ${anSmsId(3)}`), 'second'),
+      result(4, rejectedAs(), 'first'),
+      result(5, results[4], 'first'),
+      result(6, rejectedAs('busy', true), 'first'),
     ]);
   });
 
@@ -185,13 +186,13 @@ describe('a route of several providers', () => {
       second: async () => rejectedAs('sender'),
     });
     await here.execute(1);
-    expect(here.recorded).toEqual([result(1, { ...rejectedAs('busy'), reason: 'Busy' })]);
+    expect(here.recorded).toEqual([result(1, { ...rejectedAs('busy'), reason: 'Busy' }, 'first')]);
     const other = routedWorld({
       first: async () => rejectedAs('sender'),
       second: async () => rejectedAs('sender'),
     });
     await other.execute(1);
-    expect(other.recorded).toEqual([result(1, rejectedAs('sender'))]);
+    expect(other.recorded).toEqual([result(1, rejectedAs('sender'), 'second')]);
   });
 
   it('SubmitAttempts records what the last provider of the route said', async () => {
@@ -201,7 +202,7 @@ describe('a route of several providers', () => {
     });
     await here.execute(1);
     expect(here.calls.map(([name]) => name)).toEqual(['first', 'second']);
-    expect(here.recorded).toEqual([result(1, rejectedAs('busy'))]);
+    expect(here.recorded).toEqual([result(1, rejectedAs('busy'), 'second')]);
   });
 
   it.each([
@@ -239,7 +240,7 @@ describe('a route of several providers', () => {
     );
     await here.execute(1);
     expect(here.calls.map(([name]) => name)).toEqual(['first']);
-    expect(here.recorded).toEqual([result(1, rejectedAs('busy'))]);
+    expect(here.recorded).toEqual([result(1, rejectedAs('busy'), 'first')]);
   });
 });
 
@@ -326,7 +327,8 @@ describe('SubmitAttempts', () => {
       reason: 'The channel has no provider for this number',
       endsChain: false,
     };
-    expect([here.calls, here.recorded]).toEqual([[], [result(1, rejected)]]);
+    const { provider: _, ...withoutProvider } = result(1, rejected);
+    expect([here.calls, here.recorded]).toEqual([[], [withoutProvider]]);
   });
 
   it('SubmitAttempts counts submissions as in flight until the provider responded, not until their results are recorded', async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
+import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
+import { advance } from '../../../src/domain/messages/fallback-chain.ts';
 import { receiptTimeoutMs } from '../../../src/domain/messages/receipt-timeout.ts';
 import {
   aCode,
@@ -73,6 +75,18 @@ describe('one channel', () => {
         endedAt: null,
       },
     ]);
+  });
+
+  it.each([
+    ['took it', accepted(0, 'provider-1')],
+    ['rejected it', rejected(0, 'No route')],
+    ['gave no clear result', unknown(0, 'Silence')],
+  ])('names the provider that %s, and keeps its name', (_, event) => {
+    const started = advance(toSms, start(0), NOW).message;
+    const named = advance(started, { ...event, provider: 'smsc' } as ChainEvent, NOW).message;
+    expect(named.attempts[0]?.provider).toBe('smsc');
+    expect(advance(named, accepted(0, 'provider-2'), NOW).message.attempts[0]?.provider).toBe('smsc');
+    expect(advance(started, event, NOW).message.attempts[0]).not.toHaveProperty('provider');
   });
 
   it('keeps its provider message ids when a receipt names none', () => {

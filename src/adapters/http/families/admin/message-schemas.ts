@@ -88,7 +88,7 @@ const attempt = z
       .string()
       .nullable()
       .meta({
-        description: 'The provider that took it; null when none did, and for the simulator',
+        description: 'The last provider that was called; null until its result is known',
         examples: ['korek-smpp'],
       }),
     state: z

@@ -114,11 +114,12 @@ function presentTrace({ message, entries, events }: MessageTrace): z.input<typeo
 }
 
 function presentChannelAttempt(attempt: ChannelAttempt) {
-  const { channel, state, reason, providerMessageIds, deliveredIds, startedAt, triedSince, endedAt } =
-    attempt;
+  const { channel, provider, state, reason, providerMessageIds, deliveredIds } = attempt;
+  const { startedAt, triedSince, endedAt } = attempt;
   return {
     channel,
-    provider: PROVIDER_PATTERN.exec(providerMessageIds[0] ?? '')?.[1] ?? null,
+    // Attempts of earlier versions name it in their ids alone.
+    provider: provider ?? PROVIDER_PATTERN.exec(providerMessageIds[0] ?? '')?.[1] ?? null,
     state,
     reason,
     providerMessageIds: [...providerMessageIds],
