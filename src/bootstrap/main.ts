@@ -93,6 +93,7 @@ async function run(config: Config): Promise<void> {
     seed: seedOf(config.seedFile),
   });
   const { isSeeded, firstRequest } = await startOrEnd(service, config);
+  if (config.role !== 'worker') service.http.makeDocuments();
   const port = await listen(service, config);
   // A reader of this line may stop the process at once.
   stopOnSignal(service, logger);

@@ -66,19 +66,28 @@ export class SubmitQueue {
   pump(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    if (this.#begun.length > 0) this.#continueBegun();
-    const sessions = this.#options.sessions();
-    if (this.#isClosed || sessions.length === 0) {
-      for (const message of this.#waiting.takeAll()) message.giveUpUnwritten('The SMSC is not connected');
+    let sent = 0;
+    try {
+      sent = this.#pumpOnce();
+    } finally {
+      this.#isPumping = false;
     }
-    const sent = this.#send(sessions);
-    this.#isPumping = false;
     if (sent > 0 && this.#options.perSecond !== null) {
       this.#sent += sent;
       this.#after(RATE_WINDOW_MS, () => {
         this.#sent -= sent;
       });
     }
+  }
+
+  /** Returns how many parts were written. */
+  #pumpOnce(): number {
+    if (this.#begun.length > 0) this.#continueBegun();
+    const sessions = this.#options.sessions();
+    if (this.#isClosed || sessions.length === 0) {
+      for (const message of this.#waiting.takeAll()) message.giveUpUnwritten('The SMSC is not connected');
+    }
+    return this.#send(sessions);
   }
 
   /** The message waits no longer. */
