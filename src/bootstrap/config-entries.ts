@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isNetwork } from '../adapters/http/routing/ip-allow-list.ts';
-import { BRIEF_LOCK_WAIT_MS } from '../adapters/knex/postgres/postgres-connection.ts';
+import { LOCK_TIMEOUT_MS } from '../adapters/knex/postgres/postgres-dialect.ts';
 import { egressRules } from '../adapters/undici/egress-rules.ts';
 import { messageOf } from '../application/errors/error-text.ts';
 
@@ -104,7 +104,7 @@ export const ENTRIES = {
   DATABASE_STATEMENT_TIMEOUT_MS: {
     fallback: '5000',
     description: 'the longest one PostgreSQL statement may take',
-    schema: wholeNumber(2 * BRIEF_LOCK_WAIT_MS, 600_000),
+    schema: wholeNumber(2 * LOCK_TIMEOUT_MS, 600_000),
   },
   QUEUE_URL: {
     fallback: '',

@@ -57,6 +57,7 @@ export const ports = {
   csvDecoder: port<CsvDecoder>('CsvDecoder'),
   csvEncoder: port<CsvEncoder>('CsvEncoder'),
   reportPollingInterval: port<Delay>('ReportPollingInterval'),
+  lockRetryDelay: port<Delay>('LockRetryDelay'),
   renewInterval: port<Timeout>('RenewInterval'),
   sliceBudget: port<SliceBudget>('SliceBudget'),
   retentionPause: port<Delay>('RetentionPause'),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../src/adapters/node/system-clock.ts';
+import { BODY, CAMPAIGNS } from '../support/campaigns.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 import { type Member, ServiceGroup } from '../support/service-group.ts';
 import { until } from '../support/until.ts';
@@ -13,12 +14,26 @@ const LATER_REPLY_MS_MAX = 200;
 const LIMITS = { rateLimit: null, credit: 1_000_000 };
 const seed = seedWith(LIMITS);
 const other: (typeof seed.projects)[number] = {
+  ...(seed.projects[0] as (typeof seed.projects)[number]),
   name: 'Other',
   slug: 'other',
   environment: 'dev',
   apiKeys: [OTHER_KEY],
   ...LIMITS,
 };
+
+/** More than requests for reports, or campaigns, are worked on at a time, and as many as a process has connections. */
+const LOCKED_PROJECTS = 10;
+const locked = Array.from({ length: LOCKED_PROJECTS }, (_, index): (typeof seed.projects)[number] => ({
+  ...other,
+  name: `Locked ${index}`,
+  slug: `locked-${index}`,
+  apiKeys: [`sk_dev_${String(index).padStart(40, '0')}`],
+}));
+
+const LOCK_WAITS =
+  "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+const ALL_MESSAGES = { startDate: '2026-01-01', endDate: '2027-01-01' };
 
 const numberOf = (index: number) => `96477${String(index).padStart(8, '0')}`;
 const send = (index: number) => verification(numberOf(index), { provider: 'sms' });
@@ -31,7 +46,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
     let unlock = async () => {};
 
     beforeEach(async () => {
-      group = new ServiceGroup(POSTGRES_URL ?? '', { ...seed, projects: [...seed.projects, other] });
+      const projects = [...seed.projects, other, ...locked];
+      group = new ServiceGroup(POSTGRES_URL ?? '', { ...seed, projects });
       [member] = await group.start([{ role: 'all', clock: new SystemClock() }]);
     });
     afterEach(async () => {
@@ -83,6 +99,41 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await unlock();
       await delivered([...before, ...(await waiting)]);
       expect(await group.problems()).toEqual([]);
+    });
+
+    it('the reports, campaigns and sends of a project wait for no locks of ten others that ask for the same', {
+      timeout: 60_000,
+    }, async () => {
+      const rows = await group.rows("SELECT id FROM projects WHERE slug LIKE 'locked-%'");
+      expect(rows).toHaveLength(LOCKED_PROJECTS);
+      const unlocks = await Promise.all(rows.map(({ id }) => group.lockAccount(id as string)));
+      unlock = async () => void (await Promise.all(unlocks.map((each) => each())));
+      const ask = (apiKey: string | undefined) => [
+        member.request('/reports/generate', ALL_MESSAGES, apiKey),
+        member.request(CAMPAIGNS, BODY, apiKey),
+      ];
+      let settled = 0;
+      const waiting = locked.flatMap(({ apiKeys }) => ask(apiKeys?.[0]));
+      for (const each of waiting) void each.finally(() => (settled += 1)).catch(() => {});
+      // All of them have met their locks.
+      await until(async () => (await group.rows(LOCK_WAITS)).length > 0);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+
+      const times = [];
+      for (let index = 0; index < 10; index += 1) {
+        const sentAt = performance.now();
+        const replies = await Promise.all([
+          ...ask(OTHER_KEY),
+          member.request('/sms', send(index), OTHER_KEY),
+        ]);
+        times.push(performance.now() - sentAt);
+        expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+      }
+      expect(settled).toBe(0);
+      expect(times.sort((a, b) => a - b)[5]).toBeLessThan(FIRST_REPLY_MS_MAX);
+
+      await unlock();
+      expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
     });
   },
 );

@@ -109,7 +109,7 @@ export class Database {
         });
         return;
       } catch (error) {
-        if (!this.dialect.isLockTimeout(error)) throw error;
+        if (this.dialect.lockedPart(error) !== 'row') throw error;
         if (attempt >= MIGRATION_ATTEMPTS_MAX) throw new StorageUnavailable(error);
         await sleep(MIGRATION_RETRY_MS);
       }

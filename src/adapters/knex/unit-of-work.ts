@@ -38,8 +38,12 @@ import { SqlWorkerStore } from './stores/worker-store.ts';
 
 /** How often a transaction is tried that conflicts with others. */
 const TRANSACTION_ATTEMPTS_MAX = 5;
-/** A transaction that another process keeps waiting is tried again after this time. */
-const LOCK_RETRY_MS = 10;
+/**
+ * A transaction that another one keeps waiting is tried again after this time, in milliseconds. For the lock of a row the time
+ * doubles with each try: many may wait for it, and each try holds a connection.
+ */
+const LOCK_PAUSE_MS = 10;
+const ROW_LOCK_PAUSE_MAX_MS = 1_000;
 /**
  * A database that stored nothing counts as unwritable for this long: longer than the time between two heartbeats, each of which
  * finds out again. A small unit of work may succeed in between, in space that larger ones do not find.
@@ -62,28 +66,31 @@ export class SqlUnitOfWork implements UnitOfWork {
   ): Promise<T> {
     const { dialect } = this.#database;
     const lockedUntil = performance.now() + dialect.lockWaitMs;
+    let pauseMs = LOCK_PAUSE_MS;
     for (let conflicts = 0; ; ) {
       const outcome = await this.#database.withConnection((connection) =>
-        transact(connection, this.#database, work, durability, lockWait),
+        transact(connection, this.#database, work, durability),
       );
       if (outcome.kind === 'committed') {
         await this.#durable(outcome.untilDurable);
         return outcome.result;
       }
-      if (dialect.isLocked(outcome.cause)) {
-        if (performance.now() >= lockedUntil) throw new StorageAway(outcome.cause);
-        // Without the connection: others read meanwhile.
-        await sleep(LOCK_RETRY_MS);
+      const locked = dialect.lockedPart(outcome.cause);
+      if (locked !== null) {
+        const isRow = locked === 'row';
+        if ((isRow && lockWait === 'brief') || performance.now() >= lockedUntil) {
+          throw isRow ? new StorageLocked(outcome.cause) : new StorageAway(outcome.cause);
+        }
+        // Without the connection: others work meanwhile.
+        await sleep(pauseMs);
+        if (isRow) pauseMs = Math.min(2 * pauseMs, ROW_LOCK_PAUSE_MAX_MS);
         continue;
       }
       this.#throwUnavailable(outcome.error);
       this.#throwUnavailable(outcome.cause);
       if (!dialect.isConflict(outcome.cause)) throw outcome.error;
       conflicts += 1;
-      const isLast = conflicts >= TRANSACTION_ATTEMPTS_MAX;
-      if (isLast || (lockWait === 'brief' && dialect.isLockTimeout(outcome.cause))) {
-        throw new StorageLocked(outcome.cause);
-      }
+      if (conflicts >= TRANSACTION_ATTEMPTS_MAX) throw new StorageLocked(outcome.cause);
     }
   }
 
@@ -96,7 +103,9 @@ export class SqlUnitOfWork implements UnitOfWork {
       } catch (error) {
         const cause = session.failure === null ? error : session.failure.error;
         this.#throwUnavailable(cause);
-        throw this.#database.dialect.isConflict(cause) ? new StorageLocked(cause) : error;
+        const { dialect } = this.#database;
+        const metOthers = dialect.isConflict(cause) || dialect.lockedPart(cause) !== null;
+        throw metOthers ? new StorageLocked(cause) : error;
       } finally {
         session.end();
       }
@@ -142,11 +151,10 @@ async function transact<T>(
   database: Database,
   work: (stores: Stores) => Promise<T>,
   durability: Durability,
-  lockWait: LockWait,
 ): Promise<Outcome<T>> {
   const session = Session.ofTransaction(connection, database.knex);
   try {
-    await connection.begin(durability, lockWait);
+    await connection.begin(durability);
     const result = await work(storesOn(session, database));
     session.end();
     if (session.failure !== null) throw session.failure.error;

@@ -59,18 +59,22 @@ export class AttachRecipients {
     const { unitOfWork, currentPrices, requestHasher, clock } = this.#ports;
     const { project, idempotency } = command;
     const pricesAt = await currentPrices.read();
-    return unitOfWork.run(async (stores) => {
-      const now = clock.now();
-      const campaign = await lockCampaignIfAny(stores, command);
-      const keyed = { projectId: project.id, request: idempotency };
-      // Also when the campaign was deleted after the first request.
-      return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, () =>
-        this.#attach(
-          { stores, project, campaign: campaignOrRejected(campaign), prices: pricesAt(now), now },
-          given,
-        ),
-      );
-    });
+    return unitOfWork.run(
+      async (stores) => {
+        const now = clock.now();
+        const campaign = await lockCampaignIfAny(stores, command);
+        const keyed = { projectId: project.id, request: idempotency };
+        // Also when the campaign was deleted after the first request.
+        return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, () =>
+          this.#attach(
+            { stores, project, campaign: campaignOrRejected(campaign), prices: pricesAt(now), now },
+            given,
+          ),
+        );
+      },
+      'full',
+      'brief',
+    );
   }
 
   async #attach(

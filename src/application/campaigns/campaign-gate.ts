@@ -1,9 +1,12 @@
-import { FairGate } from '../concurrency/fair-gate.ts';
+import { FairGate, type LockRetries } from '../concurrency/fair-gate.ts';
 
 /** Requests about campaigns of one project that are worked on at a time; more wait. */
 export const CAMPAIGN_REQUESTS_PER_PROJECT_MAX = 2;
 
-/** Those of all projects: less than a database has connections, so that sends always find one. */
+/**
+ * Those of all projects: less than a database has connections, so that sends always find one. Those that pause because their
+ * project is locked do not count, and have no connection.
+ */
 export const CAMPAIGN_REQUESTS_MAX = 6;
 
 /**
@@ -11,7 +14,7 @@ export const CAMPAIGN_REQUESTS_MAX = 6;
  * and nobody's codes may wait for them. The others wait here, without a connection to the database.
  */
 export class CampaignGate extends FairGate {
-  constructor() {
-    super({ perKey: CAMPAIGN_REQUESTS_PER_PROJECT_MAX, all: CAMPAIGN_REQUESTS_MAX });
+  constructor(lockRetries: LockRetries) {
+    super({ perKey: CAMPAIGN_REQUESTS_PER_PROJECT_MAX, all: CAMPAIGN_REQUESTS_MAX }, lockRetries);
   }
 }

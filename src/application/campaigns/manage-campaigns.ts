@@ -46,24 +46,28 @@ export class ManageCampaigns {
    */
   async create(project: Project, request: PlanRequest): Promise<Campaign> {
     const { unitOfWork, clock, ids } = this.#ports;
-    const campaign = await unitOfWork.run(async (stores) => {
-      const now = clock.now();
-      // Requests that meet wait here for each other, so that each counts the campaigns of those before it.
-      await stores.accounts.lock([project.id]);
-      const planned = planCampaign(null, request, await treeOf(stores, project.id), now);
-      if (planned.kind !== 'planned') throw new Rejected(planned);
-      const failedAfter = failedStartsCountedAfter(now);
-      const unstarted = await stores.campaigns.countUnstarted(
-        project.id,
-        failedAfter,
-        UNSTARTED_CAMPAIGNS_MAX,
-      );
-      if (unstarted === UNSTARTED_CAMPAIGNS_MAX) throw new Rejected({ kind: 'too-many-campaigns' });
-      const created = newCampaign(ids.hex24(now), project.id, planned.plan, now);
-      await stores.campaigns.insert([created]);
-      await schedule(stores, created, now);
-      return created;
-    });
+    const campaign = await unitOfWork.run(
+      async (stores) => {
+        const now = clock.now();
+        // Requests that meet wait here for each other, so that each counts the campaigns of those before it.
+        await stores.accounts.lock([project.id]);
+        const planned = planCampaign(null, request, await treeOf(stores, project.id), now);
+        if (planned.kind !== 'planned') throw new Rejected(planned);
+        const failedAfter = failedStartsCountedAfter(now);
+        const unstarted = await stores.campaigns.countUnstarted(
+          project.id,
+          failedAfter,
+          UNSTARTED_CAMPAIGNS_MAX,
+        );
+        if (unstarted === UNSTARTED_CAMPAIGNS_MAX) throw new Rejected({ kind: 'too-many-campaigns' });
+        const created = newCampaign(ids.hex24(now), project.id, planned.plan, now);
+        await stores.campaigns.insert([created]);
+        await schedule(stores, created, now);
+        return created;
+      },
+      'full',
+      'brief',
+    );
     this.#ports.wakeSignal.wake();
     return campaign;
   }
@@ -75,45 +79,53 @@ export class ManageCampaigns {
   async update(command: CampaignCommand, request: PlanRequest): Promise<Campaign> {
     const { unitOfWork, clock, currentPrices } = this.#ports;
     const pricesAt = await currentPrices.read();
-    const campaign = await unitOfWork.run(async (stores) => {
-      const now = clock.now();
-      // An operator who removes whatsapp resources waits for the account too. It is locked before campaigns, as in a start.
-      await stores.accounts.lock([command.project.id]);
-      const current = await lockCampaign(stores, command);
-      const businesses = await treeOf(stores, command.project.id);
-      const planned = planCampaign(current, request, businesses, now);
-      if (planned.kind !== 'planned') throw new Rejected(planned);
-      const { plan } = planned;
-      const changed = replanned(current, plan, now);
-      if (plan.templateId === current.templateId) {
-        await stores.campaigns.save([changed]);
-        await schedule(stores, changed, now);
-        return changed;
-      }
-      const recipients = await stores.recipients.ofCampaign(current.id);
-      const template = findTemplate(businesses, plan.templateId);
-      const rejection = template === null ? null : parametersRejection(recipients, template);
-      if (rejection !== null) throw new Rejected(rejection);
-      const cost = recipientPrice(pricesAt(now), plan);
-      const priced = { ...changed, estimatedCost: times(cost, recipients.length) };
-      await stores.recipients.saveCosts(current.id, { estimatedCost: cost, billingState: 'pending' });
-      await stores.campaigns.save([priced]);
-      await schedule(stores, priced, now);
-      return priced;
-    });
+    const campaign = await unitOfWork.run(
+      async (stores) => {
+        const now = clock.now();
+        // An operator who removes whatsapp resources waits for the account too. It is locked before campaigns, as in a start.
+        await stores.accounts.lock([command.project.id]);
+        const current = await lockCampaign(stores, command);
+        const businesses = await treeOf(stores, command.project.id);
+        const planned = planCampaign(current, request, businesses, now);
+        if (planned.kind !== 'planned') throw new Rejected(planned);
+        const { plan } = planned;
+        const changed = replanned(current, plan, now);
+        if (plan.templateId === current.templateId) {
+          await stores.campaigns.save([changed]);
+          await schedule(stores, changed, now);
+          return changed;
+        }
+        const recipients = await stores.recipients.ofCampaign(current.id);
+        const template = findTemplate(businesses, plan.templateId);
+        const rejection = template === null ? null : parametersRejection(recipients, template);
+        if (rejection !== null) throw new Rejected(rejection);
+        const cost = recipientPrice(pricesAt(now), plan);
+        const priced = { ...changed, estimatedCost: times(cost, recipients.length) };
+        await stores.recipients.saveCosts(current.id, { estimatedCost: cost, billingState: 'pending' });
+        await stores.campaigns.save([priced]);
+        await schedule(stores, priced, now);
+        return priced;
+      },
+      'full',
+      'brief',
+    );
     this.#ports.wakeSignal.wake();
     return campaign;
   }
 
   /** Removes the campaign with its recipients. Throws `Rejected` when it is unknown or has started. */
   async delete(command: CampaignCommand): Promise<void> {
-    await this.#ports.unitOfWork.run(async (stores) => {
-      const campaign = await lockCampaign(stores, command);
-      if (!isEditable(campaign)) throw new Rejected({ kind: 'campaign-not-editable' });
-      await stores.recipients.removeOfCampaigns([campaign.id]);
-      await stores.campaigns.remove([campaign.id]);
-      await stores.jobs.remove([startCampaignJobId(campaign.id)]);
-    });
+    await this.#ports.unitOfWork.run(
+      async (stores) => {
+        const campaign = await lockCampaign(stores, command);
+        if (!isEditable(campaign)) throw new Rejected({ kind: 'campaign-not-editable' });
+        await stores.recipients.removeOfCampaigns([campaign.id]);
+        await stores.campaigns.remove([campaign.id]);
+        await stores.jobs.remove([startCampaignJobId(campaign.id)]);
+      },
+      'full',
+      'brief',
+    );
   }
 }
 

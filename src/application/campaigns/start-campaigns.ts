@@ -196,18 +196,22 @@ export class StartCampaigns {
     const { unitOfWork, currentPrices, requestHasher, clock, wakeSignal, noticeLowCredit } = this.#ports;
     const keyed = { projectId: project.id, request: idempotency };
     const pricesAt = await currentPrices.read();
-    const { result, notices } = await unitOfWork.run(async (stores) => {
-      let notices: readonly LowCreditNotice[] = [];
-      const now = clock.now();
-      const account = await lockedAccount(stores, project.id);
-      const starting = { stores, project, account, prices: pricesAt(now), now };
-      const result = await runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
-        const started = await start(starting);
-        notices = await this.#write(starting, started);
-        return { campaign: started.campaign, replayed: false };
-      });
-      return { result, notices };
-    });
+    const { result, notices } = await unitOfWork.run(
+      async (stores) => {
+        let notices: readonly LowCreditNotice[] = [];
+        const now = clock.now();
+        const account = await lockedAccount(stores, project.id);
+        const starting = { stores, project, account, prices: pricesAt(now), now };
+        const result = await runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
+          const started = await start(starting);
+          notices = await this.#write(starting, started);
+          return { campaign: started.campaign, replayed: false };
+        });
+        return { result, notices };
+      },
+      'full',
+      'brief',
+    );
     noticeLowCredit.announce(notices);
     wakeSignal.wake();
     return result;

@@ -8,8 +8,8 @@ export type Durability = 'full' | 'eventual';
 
 /**
  * How long a unit of work waits for rows that another transaction has locked. `long`: about 10 s, so that a process that
- * stopped has lost its locks by then. `brief`: a quarter of a second. A database that has only one lock for all waits
- * alike for both.
+ * stopped has lost its locks by then; it tries again and again, and has no connection in between. `brief`: a quarter of a
+ * second. A database that has only one lock for all waits alike for both.
  */
 export type LockWait = 'brief' | 'long';
 

@@ -25,6 +25,7 @@ interface RequestPorts {
   readonly ids: IdSource;
   readonly wakeSignal: WakeSignal;
   readonly reportPollingInterval: Delay;
+  readonly lockRetryDelay: Delay;
 }
 
 export interface ReportCommand {
@@ -50,7 +51,7 @@ const INTERVALS_IN_ALL = REPORT_WAIT_MS / REPORT_POLLING_INTERVAL_MS;
 
 /**
  * Requests of reports that a process stores at a time, and those of one project, which lock its account. With the requests about
- * campaigns they are fewer than the connections of the usual pool: sends find one also while accounts are locked.
+ * campaigns they are fewer than the connections of the usual pool. Those whose account is locked by others do not count.
  */
 export const REPORTS_REQUESTED_MAX = 3;
 export const REPORTS_REQUESTED_PER_PROJECT_MAX = 1;
@@ -58,12 +59,16 @@ export const REPORTS_REQUESTED_PER_PROJECT_MAX = 1;
 /** Specification 4.4: a job makes the report, and the caller waits for it. */
 export class RequestReports {
   readonly #ports: RequestPorts;
-  readonly #gate = new FairGate({ perKey: REPORTS_REQUESTED_PER_PROJECT_MAX, all: REPORTS_REQUESTED_MAX });
+  readonly #gate: FairGate;
   /** One poll for all who wait for the same report, by its id. */
   readonly #polls = new Map<string, Promise<Report>>();
 
   constructor(ports: RequestPorts) {
     this.#ports = ports;
+    this.#gate = new FairGate(
+      { perKey: REPORTS_REQUESTED_PER_PROJECT_MAX, all: REPORTS_REQUESTED_MAX },
+      { clock: ports.clock, pause: ports.lockRetryDelay },
+    );
   }
 
   /**
@@ -85,21 +90,25 @@ export class RequestReports {
   }: ReportCommand): Promise<{ id: string; replayed: boolean }> {
     const { unitOfWork, requestHasher, clock, ids } = this.#ports;
     const keyed = { projectId: project.id, request: idempotency };
-    return unitOfWork.run(async (stores) => {
-      const now = clock.now();
-      await stores.accounts.lock([project.id]);
-      return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
-        const requested = await stores.reports.requested(project.id, unexpiredSince(now));
-        const tooMany = tooManyReports(requested, now);
-        if (tooMany !== null) throw new Rejected(tooMany);
-        const report = newReport({ id: ids.hex24(now), fileId: ids.secret() }, project, selection, now);
-        await Promise.all([
-          stores.reports.insert([report]),
-          stores.jobs.add([makeReportJob(report, now)], now),
-        ]);
-        return { id: report.id, replayed: false };
-      });
-    });
+    return unitOfWork.run(
+      async (stores) => {
+        const now = clock.now();
+        await stores.accounts.lock([project.id]);
+        return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
+          const requested = await stores.reports.requested(project.id, unexpiredSince(now));
+          const tooMany = tooManyReports(requested, now);
+          if (tooMany !== null) throw new Rejected(tooMany);
+          const report = newReport({ id: ids.hex24(now), fileId: ids.secret() }, project, selection, now);
+          await Promise.all([
+            stores.reports.insert([report]),
+            stores.jobs.add([makeReportJob(report, now)], now),
+          ]);
+          return { id: report.id, replayed: false };
+        });
+      },
+      'full',
+      'brief',
+    );
   }
 
   /** Asks often at first, then less often: another process may make the report. */

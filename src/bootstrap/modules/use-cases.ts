@@ -99,6 +99,7 @@ const {
   csvDecoder,
   csvEncoder,
   reportPollingInterval,
+  lockRetryDelay,
   renewInterval,
   sliceBudget,
   retentionPause,
@@ -250,7 +251,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     clock,
     keepsPlatformLimits,
   });
-  bind(CampaignGate).toResolvedValue(() => new CampaignGate());
+  wire(bind, CampaignGate, { clock, pause: lockRetryDelay });
   wire(bind, BrowseCampaigns, { unitOfWork });
   wire(bind, RecordJobFailure, { unitOfWork, clock, logger });
   wire(bind, RequestReports, {
@@ -260,6 +261,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     ids: idSource,
     wakeSignal,
     reportPollingInterval,
+    lockRetryDelay,
   });
   wire(bind, MakeReports, {
     unitOfWork,

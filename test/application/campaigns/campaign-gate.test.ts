@@ -4,10 +4,16 @@ import {
   CAMPAIGN_REQUESTS_PER_PROJECT_MAX,
   CampaignGate,
 } from '../../../src/application/campaigns/campaign-gate.ts';
+import { LOCKED_WORK_MS } from '../../../src/application/concurrency/fair-gate.ts';
+import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
+
+const LOCKED = new StorageLocked(new Error('locked'));
 
 /** A gate, and requests that work until they are told to end. */
 function gateWorld() {
-  const gate = new CampaignGate();
+  const clock = { at: 0, now: () => clock.at };
+  const pauses: (() => void)[] = [];
+  const gate = new CampaignGate({ clock, pause: (over) => void pauses.push(over) });
   const running: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
   const request = (project: string, name: string) =>
@@ -24,7 +30,12 @@ function gateWorld() {
     ends.get(name)?.(error);
     await new Promise<void>((resolve) => setImmediate(resolve));
   };
-  return { request, running, end };
+  /** Ends the pause of the request that began it first. */
+  const endPause = async () => {
+    pauses.shift()?.();
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  };
+  return { request, running, end, endPause, clock, pauses };
 }
 
 describe('the gate of campaigns', () => {
@@ -66,6 +77,48 @@ describe('the gate of campaigns', () => {
     expect(running).toHaveLength(10);
     await end('a1');
     expect(running.slice(10)).toEqual(['a3']);
+  });
+
+  it('requests that meet a lock make their places free for other projects, and are tried again', async () => {
+    const { request, running, end, endPause, pauses } = gateWorld();
+    for (const project of ['x', 'y', 'z']) {
+      void request(project, `${project}1`);
+      void request(project, `${project}2`);
+    }
+    const waiting = [request('x', 'x3'), request('a', 'a1')];
+    await end('nobody');
+    await end('x1', LOCKED);
+    expect([running.slice(6), pauses.length]).toEqual([['a1'], 1]);
+    await end('x2', LOCKED);
+    // The project still has two.
+    expect([running.slice(7), pauses.length]).toEqual([[], 2]);
+    await endPause();
+    expect(running.slice(7)).toEqual(['x1']);
+    await endPause();
+    expect(running.slice(8)).toEqual([]);
+    await end('a1');
+    expect(running.slice(8)).toEqual(['x2']);
+    await end('x1');
+    expect(running.slice(9)).toEqual(['x3']);
+    await end('x3');
+    expect(await Promise.all(waiting)).toEqual(['x3', 'a1']);
+  });
+
+  it('a request that meets a lock again and again is rejected after ten seconds, and makes its place free', async () => {
+    const { request, running, end, endPause, clock } = gateWorld();
+    const locked = expect(request('a', 'a1')).rejects.toBe(LOCKED);
+    void request('a', 'a2');
+    void request('a', 'a3');
+    await end('nobody');
+    await end('a1', LOCKED);
+    clock.at += LOCKED_WORK_MS - 1;
+    await endPause();
+    await end('a1', LOCKED);
+    await endPause();
+    clock.at += 1;
+    await end('a1', LOCKED);
+    await locked;
+    expect(running).toEqual(['a1', 'a2', 'a1', 'a1', 'a3']);
   });
 
   it('a request that fails makes its place free', async () => {

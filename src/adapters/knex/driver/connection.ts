@@ -1,5 +1,5 @@
 import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
-import type { Durability, LockWait } from '../../../application/ports/unit-of-work.ts';
+import type { Durability } from '../../../application/ports/unit-of-work.ts';
 
 /** The value of a column or a parameter. Instants and money are whole numbers. */
 export type Value = string | number | null;
@@ -88,7 +88,7 @@ export interface Reader {
  */
 export interface Connection extends Reader {
   /** The wait for locks is long by default. */
-  begin(durability: Durability, lockWait?: LockWait): Promise<void>;
+  begin(durability: Durability): Promise<void>;
   /** Rejects with what failed first. `Dialect.untilDurable` tells when what was committed is durable. */
   commit(): Promise<void>;
   /** Never rejects: a connection that cannot roll back is not usable any more. */

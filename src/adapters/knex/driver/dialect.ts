@@ -42,11 +42,14 @@ export interface Dialect {
   readonly readerPool: ReaderPool | null;
   /** Waits until this transaction is the only one that migrates. Other locks it waits for only briefly from then on. */
   acquireMigrationLock(transaction: Knex.Transaction): Promise<void>;
-  /** Whether a transaction failed with this because another process has a lock, which the database did not wait for. */
-  isLocked(error: unknown): boolean;
+  /**
+   * What another transaction has the lock of, when one failed with this because of that; null otherwise. `all`: nobody else
+   * writes. The database waits for a lock briefly, or not at all.
+   */
+  lockedPart(error: unknown): 'row' | 'all' | null;
   /** How messages to a number are found: by an index that begins with the project, or in blocks of messages. */
   readonly numberIndex: 'project' | 'blocks';
-  /** How long a unit of work waits for such a lock, in milliseconds. */
+  /** How long a unit of work waits for such a lock in all, in milliseconds. */
   readonly lockWaitMs: number;
   /**
    * `full`: resolves when all that is committed by now survives the crash of the machine. `eventual`: when the units of full
@@ -64,8 +67,6 @@ export interface Dialect {
   isOutage(error: unknown): boolean;
   /** Whether a transaction that failed with this may succeed when it is repeated. */
   isConflict(error: unknown): boolean;
-  /** Whether a transaction failed with this because it waited too long for the lock of a row. */
-  isLockTimeout(error: unknown): boolean;
   /** Ends what runs beside the pool; called after the pool is closed. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
-import type { Durability, LockWait } from '../../../application/ports/unit-of-work.ts';
+import type { Durability } from '../../../application/ports/unit-of-work.ts';
 import {
   type BatchQuery,
   type Connection,
@@ -20,17 +20,6 @@ const WITH_DURABILITY: Readonly<Record<Durability, string>> = {
   full: '',
   eventual: '; SET LOCAL synchronous_commit = off',
 };
-/**
- * A brief wait for a lock, in milliseconds: longer than a commit takes, unless the disk stalls. A statement may take twice as
- * long at least: one that ends by its own time says nothing of a lock.
- */
-export const BRIEF_LOCK_WAIT_MS = 250;
-
-const WITH_LOCK_WAIT: Readonly<Record<LockWait, string>> = {
-  long: '',
-  brief: `; SET LOCAL lock_timeout = '${BRIEF_LOCK_WAIT_MS}ms'`,
-};
-
 /**
  * So many transactions of a connection have the same plans. A plan that was made while a table was small may go by the wrong
  * index: for recent sends by that of the project, which reads all recent messages of a project for each number. Planning that
@@ -94,7 +83,7 @@ export class PostgresConnection implements Connection {
     client.once('end', () => this.#break());
   }
 
-  async begin(durability: Durability, lockWait: LockWait = 'long'): Promise<void> {
+  async begin(durability: Durability): Promise<void> {
     const transaction: Transaction = {
       begun: Promise.resolve(),
       isBegun: false,
@@ -102,7 +91,7 @@ export class PostgresConnection implements Connection {
       failure: null,
     };
     this.#transaction = transaction;
-    const begin = BEGIN + WITH_DURABILITY[durability] + WITH_LOCK_WAIT[lockWait];
+    const begin = BEGIN + WITH_DURABILITY[durability];
     transaction.begun = this.#simple(this.#arePlansOld() ? DISCARD_PLANS + begin : begin);
     unwatched(
       transaction.begun.then(() => {

@@ -23,10 +23,12 @@ const SILENCE_MS = 1_000;
 /** A process that stopped within a transaction loses its locks after this time. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
 /**
- * A transaction that waits longer for a lock rolls back and tries again: its own locks hold up nobody meanwhile. Never more than
- * half the time of a statement: one that ends by that says nothing of a lock, and counts as an outage.
+ * A transaction that waits longer for a lock rolls back, in milliseconds: longer than a commit takes, unless the disk stalls. A
+ * statement may take twice as long at least: one that ends by its own time says nothing of a lock, and counts as an outage.
  */
-const LOCK_TIMEOUT_MS = 2_000;
+export const LOCK_TIMEOUT_MS = 250;
+/** So long a unit of work tries again, in milliseconds: by then a process that stopped has lost its locks. */
+const LOCK_WAIT_MS = 10_000;
 
 /** The longest that the service waits behind a migration which waits for the lock of a table. */
 const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
@@ -35,11 +37,7 @@ const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
 const BIGINT_OID = 20;
 
 const LOCK_TIMEOUT = '55P03';
-const CONFLICTS: ReadonlySet<string> = new Set([
-  '40001' /* serialization failure */,
-  '40P01' /* deadlock */,
-  LOCK_TIMEOUT,
-]);
+const CONFLICTS: ReadonlySet<string> = new Set(['40001' /* serialization failure */, '40P01' /* deadlock */]);
 
 const RECENT_SENDS: readonly string[] = [
   'CREATE INDEX messages_of_number ON messages (project_id, phone_number, created_at)',
@@ -137,7 +135,7 @@ export class PostgresDialect implements Dialect {
     needsTableLocks: true,
     fillPages: (table, percent) => [`ALTER TABLE ${table} SET (fillfactor = ${percent})`],
   };
-  readonly lockWaitMs = 0;
+  readonly lockWaitMs = LOCK_WAIT_MS;
   readonly ping = PING;
   readonly readerPool = null;
   readonly numberIndex = 'project';
@@ -155,7 +153,7 @@ export class PostgresDialect implements Dialect {
       statementTimeoutMs === null ? {} : { query_timeout: statementTimeoutMs + SILENCE_MS },
       {
         statement_timeout: `${statementTimeoutMs ?? 0}ms`,
-        lock_timeout: `${Math.min(LOCK_TIMEOUT_MS, Math.floor((statementTimeoutMs ?? Number.POSITIVE_INFINITY) / 2))}ms`,
+        lock_timeout: `${LOCK_TIMEOUT_MS}ms`,
         idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS}ms`,
       },
     );
@@ -221,9 +219,8 @@ export class PostgresDialect implements Dialect {
     if (schema !== '') await transaction.raw('CREATE SCHEMA IF NOT EXISTS ??', [schema]);
   }
 
-  /** The server waits for locks itself. */
-  isLocked(): boolean {
-    return false;
+  lockedPart(error: unknown): 'row' | null {
+    return sqlStateOf(error) === LOCK_TIMEOUT ? 'row' : null;
   }
 
   isConflict(error: unknown): boolean {
@@ -242,10 +239,6 @@ export class PostgresDialect implements Dialect {
 
   isOutage(error: unknown): boolean {
     return OUTAGE.test(sqlStateOf(error) ?? '');
-  }
-
-  isLockTimeout(error: unknown): boolean {
-    return sqlStateOf(error) === LOCK_TIMEOUT;
   }
 
   async close(): Promise<void> {}

@@ -167,12 +167,8 @@ export class SqliteDialect implements Dialect {
     return false;
   }
 
-  isLockTimeout(): boolean {
-    return false;
-  }
-
-  isLocked(error: unknown): boolean {
-    return isBusy(error);
+  lockedPart(error: unknown): 'all' | null {
+    return isBusy(error) ? 'all' : null;
   }
 
   unwritableReason(error: unknown): string | null {
