@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
 import { DEV_KEY } from '../../../support/builders.ts';
 import { HttpWorld } from '../http-world.ts';
@@ -46,10 +46,10 @@ const idsTo = (count: number) => Array.from({ length: count }, (_, index) => `X-
 /** Requests of other callers, each on a new connection. The server reads what came before them. */
 async function others(count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) {
-    const startedAt = performance.now();
+    const startedAt = Date.now();
     const reply = await world.call('GET', '/info');
     expect(reply.status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(Date.now() - startedAt).toBeLessThan(2_000);
   }
 }
 
@@ -58,7 +58,12 @@ async function untilServed(count: number): Promise<void> {
 }
 
 describe('a flood of one connection', () => {
-  beforeEach(() => start());
+  beforeEach(async () => {
+    await start();
+    // A round that a busy machine made long leaves a connection with one request.
+    vi.spyOn(performance, 'now').mockReturnValue(0);
+  });
+  afterEach(() => void vi.restoreAllMocks());
 
   it('serves as many requests of a flood as a connection may have, a few at a time, in order, and others in between', async () => {
     const rssBefore = process.memoryUsage().rss;
