@@ -27,8 +27,8 @@ export function columnNames(columns: Columns<string>): string {
 export interface Insert<Name extends string> {
   readonly table: string;
   readonly columns: Columns<Name>;
-  /** Column by which the rows are put in order before they are written, so that locks are taken in order. */
-  readonly orderBy: NoInfer<Name>;
+  /** Columns by which the rows are put in order before they are written, so that locks are taken in order. */
+  readonly orderBy: NoInfer<Name> | readonly NoInfer<Name>[];
   /** A whole ON CONFLICT clause; without one a row that exists is an error. */
   readonly onConflict?: string;
 }

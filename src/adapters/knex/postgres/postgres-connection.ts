@@ -150,7 +150,7 @@ export class PostgresConnection implements Connection {
     const sql = this.#bulk(insert, () => {
       const names = columnNames(insert.columns);
       return `INSERT INTO ${insert.table} (${names})
-        SELECT ${names} FROM ${recordset(insert.columns)} ORDER BY ${insert.orderBy} ${insert.onConflict ?? ''}`;
+        SELECT ${names} FROM ${recordset(insert.columns)} ORDER BY ${[insert.orderBy].flat().join()} ${insert.onConflict ?? ''}`;
     });
     unwatched(this.#change(sql, rows));
   }

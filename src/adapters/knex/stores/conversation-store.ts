@@ -28,7 +28,7 @@ const OPEN = {
 const WROTE = {
   table: 'service_windows',
   columns: { phone_number_id: 'text', phone_number: 'text', wrote_at: 'bigint' },
-  orderBy: 'phone_number',
+  orderBy: ['phone_number_id', 'phone_number'],
   onConflict: `ON CONFLICT (phone_number_id, phone_number) DO UPDATE SET wrote_at = excluded.wrote_at
     WHERE service_windows.wrote_at < excluded.wrote_at`,
 } as const satisfies Insert<string>;
