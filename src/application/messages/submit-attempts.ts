@@ -8,6 +8,7 @@ import {
 } from '../../domain/messages/submit-result.ts';
 import { textOf } from '../../domain/messages/verification-text.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
+import type { BackgroundWork } from '../concurrency/background-work.ts';
 import type { ChannelProvider, ChannelProviders, Submission } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -22,6 +23,7 @@ interface SubmitPorts {
   readonly submissionCapacity: SubmissionCapacity;
   /** Expires after `SUBMIT_TIMEOUT_MS`. */
   readonly submitTimeout: Timeout;
+  readonly background: Pick<BackgroundWork, 'start'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -99,7 +101,7 @@ export class SubmitAttempts {
 
   /** What the provider said in time. Never rejects: a provider that throws leaves the outcome unknown. */
   #call(provider: ChannelProvider, submission: Submission, record: RecordResult): Promise<SubmitResult> {
-    const { submissionCapacity, submitTimeout, logger } = this.#ports;
+    const { submissionCapacity, submitTimeout, background, logger } = this.#ports;
     const { channel, environment } = submission;
     const of = { channel, provider: provider.name };
     const end = submissionCapacity.begin({ ...of, environment }, submission);
@@ -107,7 +109,8 @@ export class SubmitAttempts {
       let isLate = false;
       const settle = (result: SubmitResult): void => {
         if (isLate) {
-          void this.#recordLate(channel, record, { provider: provider.name, result });
+          // A stop waits for it: the ids are nowhere else.
+          background.start(() => this.#recordLate(channel, record, { provider: provider.name, result }));
           return;
         }
         cancel();

@@ -175,6 +175,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     channelProviders,
     submissionCapacity: SubmissionCapacity,
     submitTimeout,
+    background: BackgroundWork,
     clock,
     logger,
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import type { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import type { SubmittedAttempt } from '../../../src/application/messages/correlate-receipts.ts';
 import { SubmissionCapacity } from '../../../src/application/messages/submission-capacity.ts';
@@ -37,6 +38,7 @@ function world(
   const recorded: SubmittedAttempt[] = [];
   const timeouts: { expire: () => void; isCancelled: boolean }[] = [];
   const logger = new RecordingLogger();
+  const background = new BackgroundWork({ logger });
   const capacity = new SubmissionCapacity({ inFlightMax: 1 });
   const applyMessageEvents: Pick<ApplyMessageEvents, 'submitted'> = {
     async submitted(attempt) {
@@ -66,6 +68,7 @@ function world(
         timeout.isCancelled = true;
       };
     },
+    background,
     clock: { now: () => NOW + lateMs },
     logger,
     channelProviders: { route: () => (submit === null ? [] : [provider]) },
@@ -89,7 +92,7 @@ function world(
       { priority: 'code', projectId: PROJECT_ID },
       NOW,
     ) !== null;
-  return { submitAttempts, pending, execute, calls, recorded, timeouts, logger, isFull };
+  return { submitAttempts, pending, execute, calls, recorded, timeouts, background, logger, isFull };
 }
 
 /** What is recorded of a message. */
@@ -134,6 +137,7 @@ function routedWorld(
     } as unknown as ApplyMessageEvents,
     submissionCapacity: new SubmissionCapacity(),
     submitTimeout: () => () => {},
+    background: new BackgroundWork({ logger: new RecordingLogger() }),
     clock: { now: () => now },
     logger: new RecordingLogger(),
     channelProviders: { route: () => route },
@@ -379,6 +383,7 @@ describe('SubmitAttempts', () => {
     gate.open();
     await turn();
     expect(here.recorded.slice(1)).toEqual([result(1, acceptedAs('late'))]);
+    expect(here.background.starts).toBe(1);
     // Its capacity was released once, at the deadline.
     const next = here.execute('sms', 2);
     expect(here.isFull('sms')).toBe(true);
