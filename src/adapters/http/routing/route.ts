@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { InFlight } from '../../../application/concurrency/in-flight.ts';
+import { StorageLocked } from '../../../application/errors/storage-locked.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Admission } from './admission.ts';
@@ -328,7 +329,13 @@ function behind<Caller>(
   const opened = async () => {
     if (request.socket.destroyed) throw new ClientDisconnected('the caller left while the request waited');
     place.comeBack();
-    return await work();
+    try {
+      return await work();
+    } catch (error) {
+      // The gate may try it again after a while.
+      if (error instanceof StorageLocked) place.leave();
+      throw error;
+    }
   };
   return gate(caller, opened, params);
 }
