@@ -13,6 +13,7 @@ import { StartCampaigns } from '../application/campaigns/start-campaigns.ts';
 import { ReadCatalog } from '../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../application/check-health.ts';
 import { BackgroundWork } from '../application/concurrency/background-work.ts';
+import { ProjectJobs } from '../application/jobs/project-jobs.ts';
 import { RelayJobs } from '../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../application/jobs/run-jobs.ts';
 import { SurveyWork } from '../application/jobs/survey-work.ts';
@@ -107,6 +108,7 @@ export const resolveRoots = (container: Container) =>
     manageSenderIds: ManageSenderIds,
     markRestored: MarkRestored,
     preflightCampaigns: PreflightCampaigns,
+    projectJobs: ProjectJobs,
     readAuditLog: ReadAuditLog,
     readWebhookLog: ReadWebhookLog,
     readCatalog: ReadCatalog,

@@ -136,6 +136,7 @@ export class Service {
     await this.#loop.stop();
     await roots.jobQueue.close();
     roots.deliverWebhooks.stop();
+    roots.projectJobs.stop();
     roots.makeReports.stop();
     roots.runWhatsappSync.stop();
     roots.runRetention.stop();

@@ -85,6 +85,12 @@ import {
   CAMPAIGN_REQUESTS_PER_PROJECT_MAX,
 } from '../../src/application/campaigns/campaign-gate.ts';
 import { LEASE_MS, RENEW_EVERY_MS } from '../../src/application/jobs/job.ts';
+import {
+  PROJECT_JOBS_HELD_MAX,
+  PROJECT_JOBS_HELD_PER_PROJECT_MAX,
+  PROJECT_JOBS_MAX,
+  PROJECT_JOBS_PER_PROJECT_MAX,
+} from '../../src/application/jobs/project-jobs.ts';
 import { WORKER_SEEN_MS } from '../../src/application/jobs/worker-heartbeat.ts';
 import {
   LEASES_TRUSTED_MS,
@@ -241,6 +247,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'other requests of projects served at a time, but for sends and for what is said below',
         `${PROJECT_REQUESTS_PER_PROJECT_MAX} of one project, ${PROJECT_REQUESTS_MAX} in all; more wait, behind their bodies, by project in rotation`,
+      ],
+      [
+        'jobs of a process that start and stop campaigns at their time',
+        `${PROJECT_JOBS_PER_PROJECT_MAX} of one project and ${PROJECT_JOBS_MAX} in all are worked on, ${PROJECT_JOBS_HELD_PER_PROJECT_MAX} of one project and ${PROJECT_JOBS_HELD_MAX.toLocaleString('en')} in all wait; more come again when their leases end`,
       ],
       [
         'requests of reports stored at a time',

@@ -18,11 +18,11 @@ import { lockedAccount } from '../billing/account-of.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
 import { Rejected } from '../errors/rejected.ts';
-import { doUnlessLocked } from '../errors/storage-locked.ts';
 import { runKeyed } from '../idempotency.ts';
 import { startAttemptJob } from '../jobs/attempt-jobs.ts';
 import { type StartCampaignWork, startCampaignJob } from '../jobs/campaign-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
+import { MinuteLog } from '../minute-log.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -58,13 +58,6 @@ interface Start {
   readonly now: number;
 }
 
-/** A scheduled campaign that could not start. */
-interface StartFailure {
-  readonly projectId: string;
-  readonly campaignId: string;
-  readonly reason: string;
-}
-
 /** What came of a scheduled campaign: why it failed, or null; and whether the credit became low. */
 interface DueResult {
   readonly reason: string | null;
@@ -79,9 +72,11 @@ const NOTHING: DueResult = { reason: null, notices: [] };
  */
 export class StartCampaigns {
   readonly #ports: StartPorts;
+  readonly #log: MinuteLog;
 
   constructor(ports: StartPorts) {
     this.#ports = ports;
+    this.#log = new MinuteLog(ports);
   }
 
   /** Specification 4.14. Throws `Rejected`, and the campaign stays as it was. */
@@ -120,29 +115,15 @@ export class StartCampaigns {
   }
 
   /**
-   * Starts the scheduled campaigns of these jobs. One that cannot run is `failed` and keeps the reason; one that was
-   * deleted, started or planned anew meanwhile is left alone. One whose rows are locked stays leased, and its job comes
-   * again when the lease ends.
+   * Starts the scheduled campaign of the job. One that cannot run is `failed` and keeps the reason; one that was deleted, started
+   * or planned anew meanwhile is left alone. Rejects with `StorageLocked` when a row is locked, and nothing has happened.
    */
-  async due(jobs: readonly LeasedJob<StartCampaignWork>[]): Promise<void> {
-    const failures: StartFailure[] = [];
-    try {
-      await doUnlessLocked(jobs, async (job) => {
-        const { reason, notices } = await this.#due(job);
-        this.#ports.noticeLowCredit.announce(notices);
-        const { projectId, campaignId } = job.work;
-        if (reason !== null) failures.push({ projectId, campaignId, reason });
-      });
-    } finally {
-      this.#log(failures);
-    }
-  }
-
-  /** One line for all: each campaign keeps its own reason. */
-  #log([first, ...others]: readonly StartFailure[]): void {
-    if (first === undefined) return;
-    const suppressed = others.length === 0 ? {} : { suppressed: others.length };
-    this.#ports.logger.warn('campaign_not_started', { ...first, ...suppressed });
+  async due(job: LeasedJob<StartCampaignWork>): Promise<void> {
+    const { reason, notices } = await this.#due(job);
+    this.#ports.noticeLowCredit.announce(notices);
+    const { projectId, campaignId } = job.work;
+    // Each campaign keeps its own reason.
+    if (reason !== null) this.#log.warn('campaign_not_started', { projectId, campaignId, reason });
   }
 
   async #due(job: LeasedJob<StartCampaignWork>): Promise<DueResult> {

@@ -1,6 +1,5 @@
 import { smsIdOf } from '../../domain/campaigns/recipient.ts';
 import { BUSY_RETRY_MS } from '../../domain/messages/attempt-result.ts';
-import { doUnlessLocked } from '../errors/storage-locked.ts';
 import { type StopCampaignWork, stopCampaignJob } from '../jobs/campaign-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import type { AdvanceMessages, MessageEvent } from '../messages/advance-messages.ts';
@@ -26,12 +25,8 @@ export class StopCampaigns {
     this.#ports = ports;
   }
 
-  /** A campaign whose rows are locked stays leased, and its job comes again when the lease ends. */
-  async execute(jobs: readonly LeasedJob<StopCampaignWork>[]): Promise<void> {
-    await doUnlessLocked(jobs, (job) => this.#stop(job));
-  }
-
-  async #stop(job: LeasedJob<StopCampaignWork>): Promise<void> {
+  /** Rejects with `StorageLocked` when a row is locked, and nothing has happened. */
+  async execute(job: LeasedJob<StopCampaignWork>): Promise<void> {
     const { unitOfWork, advanceMessages, clock } = this.#ports;
     const { projectId, campaignId } = job.work;
     await unitOfWork.run(

@@ -10,17 +10,3 @@ export class StorageLocked extends Error {
     this.name = 'StorageLocked';
   }
 }
-
-/** Does one after the other. One that meets a lock is left out; every other error ends the rest. */
-export async function doUnlessLocked<Item>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  for (const item of items) {
-    try {
-      await work(item);
-    } catch (error) {
-      if (!(error instanceof StorageLocked)) throw error;
-    }
-  }
-}

@@ -14,6 +14,7 @@ import {
   stopCampaignJobId,
 } from './campaign-jobs.ts';
 import type { LeasedJob, Work } from './job.ts';
+import type { ProjectJobs } from './project-jobs.ts';
 import { makeReportJobId, REPORT_FIELDS, type ReportWork, removeReportJobId } from './report-jobs.ts';
 import { RUN_RETENTION_FIELDS, RUN_RETENTION_JOB_ID, type RunRetentionWork } from './retention-jobs.ts';
 import { deliverWebhooksJobId, WEBHOOK_FIELDS, type WebhookWork } from './webhook-jobs.ts';
@@ -24,6 +25,7 @@ import { type FieldsOf, readWork } from './work-codec.ts';
 export interface JobUseCases {
   readonly runAttemptJobs: RunAttemptJobs;
   readonly deliverWebhooks: DeliverWebhooks;
+  readonly projectJobs: ProjectJobs;
   readonly startCampaigns: StartCampaigns;
   readonly stopCampaigns: StopCampaigns;
   readonly makeReports: MakeReports;
@@ -78,13 +80,14 @@ const JOB_KINDS: KindsOf<
     fields: CAMPAIGN_FIELDS,
     drop: 'fails-campaign',
     idOf: ({ campaignId }) => startCampaignJobId(campaignId),
-    run: ({ startCampaigns }, jobs) => startCampaigns.due(jobs),
+    run: ({ projectJobs, startCampaigns }, jobs) => projectJobs.begin(jobs, (job) => startCampaigns.due(job)),
   },
   'stop-campaign': {
     fields: CAMPAIGN_FIELDS,
     drop: 'never',
     idOf: ({ campaignId }) => stopCampaignJobId(campaignId),
-    run: ({ stopCampaigns }, jobs) => stopCampaigns.execute(jobs),
+    run: ({ projectJobs, stopCampaigns }, jobs) =>
+      projectJobs.begin(jobs, (job) => stopCampaigns.execute(job)),
   },
   'make-report': {
     fields: REPORT_FIELDS,

@@ -18,6 +18,7 @@ import { CachedCurrentPrices, StoredCurrentPrices } from '../../application/cata
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../../application/check-health.ts';
 import { BackgroundWork } from '../../application/concurrency/background-work.ts';
+import { ProjectJobs } from '../../application/jobs/project-jobs.ts';
 import { RecordJobFailure } from '../../application/jobs/record-job-failure.ts';
 import { RelayJobs } from '../../application/jobs/relay-jobs.ts';
 import { RenewLeases } from '../../application/jobs/renew-leases.ts';
@@ -307,9 +308,19 @@ export const useCases = new ContainerModule(({ bind }) => {
     renewInterval,
     logger,
   });
+  wire(bind, ProjectJobs, {
+    renewLeases: RenewLeases,
+    recordJobFailure: RecordJobFailure,
+    background: BackgroundWork,
+    clock,
+    renewInterval,
+    lockRetryDelay,
+    wakeSignal,
+  });
   wire(bind, RunJobs, {
     runAttemptJobs: RunAttemptJobs,
     deliverWebhooks: DeliverWebhooks,
+    projectJobs: ProjectJobs,
     startCampaigns: StartCampaigns,
     stopCampaigns: StopCampaigns,
     makeReports: MakeReports,

@@ -1,0 +1,73 @@
+import { FairGate } from '../concurrency/fair-gate.ts';
+import { InFlight } from '../concurrency/in-flight.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Delay } from '../ports/delay.ts';
+import type { WakeSignal } from '../ports/wake-signal.ts';
+import type { LeasedJob, Work } from './job.ts';
+import { type LongJobPorts, LongJobs } from './long-jobs.ts';
+
+interface ProjectJobPorts extends LongJobPorts {
+  readonly clock: Clock;
+  readonly lockRetryDelay: Delay;
+  readonly wakeSignal: WakeSignal;
+}
+
+/** Jobs that a process works on at a time, and those of one project. */
+export const PROJECT_JOBS_MAX = 2;
+export const PROJECT_JOBS_PER_PROJECT_MAX = 1;
+
+/** Those that wait count too. More are left: they come again when their leases end. */
+export const PROJECT_JOBS_HELD_MAX = 1_000;
+export const PROJECT_JOBS_HELD_PER_PROJECT_MAX = 100;
+
+/** Work of one project. */
+export type ProjectWork = Work & { readonly projectId: string };
+
+/**
+ * Does jobs that each write much for one project, in the background: they take no places in the queue, in which codes of others
+ * would wait behind them. By project in rotation; a project whose rows are locked holds up no other.
+ */
+export class ProjectJobs {
+  readonly #wakeSignal: WakeSignal;
+  readonly #longJobs: LongJobs;
+  readonly #gate: FairGate;
+  readonly #held = new InFlight({ perKey: PROJECT_JOBS_HELD_PER_PROJECT_MAX, all: PROJECT_JOBS_HELD_MAX });
+
+  constructor(ports: ProjectJobPorts) {
+    this.#wakeSignal = ports.wakeSignal;
+    this.#longJobs = new LongJobs(ports);
+    this.#gate = new FairGate(
+      { perKey: PROJECT_JOBS_PER_PROJECT_MAX, all: PROJECT_JOBS_MAX },
+      { clock: ports.clock, pause: ports.lockRetryDelay },
+    );
+  }
+
+  /**
+   * Resolves at once. `work` does one job and completes it; it waits briefly for locks, and stores nothing when it rejects. What
+   * fails is recorded.
+   */
+  async begin<Kind extends ProjectWork>(
+    jobs: readonly LeasedJob<Kind>[],
+    work: (job: LeasedJob<Kind>) => Promise<void>,
+  ): Promise<void> {
+    const held = jobs.filter((job) => this.#held.tryBegin(job.work.projectId));
+    this.#longJobs.begin(held, async (job, signal) => {
+      const { projectId } = job.work;
+      const doUnlessLost = async (): Promise<void> => {
+        signal.throwIfAborted();
+        await work(job);
+      };
+      try {
+        await this.#gate.run(projectId, doUnlessLost);
+      } finally {
+        this.#held.end(projectId);
+      }
+      this.#wakeSignal.wake();
+    });
+  }
+
+  /** Nothing further is begun. What waits comes again when its lease ends. */
+  stop(): void {
+    this.#longJobs.stop();
+  }
+}
