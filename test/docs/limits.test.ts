@@ -250,7 +250,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'jobs of a process that start and stop campaigns at their time',
-        `${PROJECT_JOBS_PER_PROJECT_MAX} of one project and ${PROJECT_JOBS_MAX} in all are worked on, ${PROJECT_JOBS_HELD_PER_PROJECT_MAX} of one project and ${PROJECT_JOBS_HELD_MAX.toLocaleString('en')} in all wait; more come again when their leases end`,
+        `${PROJECT_JOBS_PER_PROJECT_MAX} of one project and ${PROJECT_JOBS_MAX} in all are worked on, ${PROJECT_JOBS_HELD_PER_PROJECT_MAX.toLocaleString('en')} of one project and ${PROJECT_JOBS_HELD_MAX.toLocaleString('en')} in all wait; more come again when their leases end`,
       ],
       [
         'requests of reports stored at a time',

@@ -17,8 +17,8 @@ export const PROJECT_JOBS_MAX = 2;
 export const PROJECT_JOBS_PER_PROJECT_MAX = 1;
 
 /** Those that wait count too. More are left: they come again when their leases end. */
-export const PROJECT_JOBS_HELD_MAX = 1_000;
-export const PROJECT_JOBS_HELD_PER_PROJECT_MAX = 100;
+export const PROJECT_JOBS_HELD_MAX = 10_000;
+export const PROJECT_JOBS_HELD_PER_PROJECT_MAX = 1_000;
 
 /** Work of one project. */
 export type ProjectWork = Work & { readonly projectId: string };
