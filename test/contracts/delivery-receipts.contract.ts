@@ -135,6 +135,53 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(await spent()).toEqual({ held: 0, spent: iqd(80) });
   });
 
+  /** A receipt under an id of ours: it names its attempt. */
+  const named = (number: number, what = DELIVERED, attemptNumber = 0): SubmissionReceipt => ({
+    ...receipt(`gateway:${anSmsId(number)}-${attemptNumber}`, what),
+    attempt: { smsId: anSmsId(number), attemptNumber },
+  });
+
+  it('a receipt that names its attempt counts without a submit result, and once with one that comes later', async () => {
+    const { submitted, received } = aProcess();
+    await dispatching(1, 2);
+    await received(named(1), named(2), named(2));
+    expect([await statusOf(1), await statusOf(2)]).toEqual(['delivered', 'delivered']);
+    expect(await spent()).toEqual({ held: 0, spent: iqd(160) });
+    await submitted({ ...accepted(2, `gateway:${anSmsId(2)}-0`), provider: 'gateway' });
+    await received(named(2), named(1));
+    expect(await spent()).toEqual({ held: 0, spent: iqd(160) });
+    expect((await messageOf(2))?.attempts).toMatchObject([{ state: 'delivered', provider: 'gateway' }]);
+  });
+
+  it('a receipt that names a message or an attempt which does not exist changes nothing, and stops no other one', async () => {
+    const { received, logger } = aProcess();
+    await dispatching(1, 2);
+    await received(named(9), named(1, DELIVERED, 1), named(1, DELIVERED, 9), named(2));
+    expect([await statusOf(1), await statusOf(2)]).toEqual(['pending', 'delivered']);
+    expect(logger.entries).toEqual([]);
+  });
+
+  it('a receipt of a provider that was passed over says nothing of the attempt of the next one', async () => {
+    const { submitted, received } = aProcess();
+    await dispatching(1);
+    await submitted({ ...accepted(1, 'next:one'), provider: 'next' });
+    await received(named(1), named(1, { kind: 'failed', reason: 'Busy' }));
+    expect(await statusOf(1)).toBe('sent');
+    await received(receipt('next:one'));
+    expect(await spent()).toEqual({ held: 0, spent: iqd(80) });
+  });
+
+  it('a failure that names its attempt waits for the submit result, which says whose it is', async () => {
+    const { submitted, received } = aProcess();
+    await dispatching(1, 2);
+    const failed = { kind: 'failed', reason: 'Absent' } as const;
+    await received(named(1, failed), named(2, failed));
+    expect([await statusOf(1), await statusOf(2)]).toEqual(['pending', 'pending']);
+    await submitted({ ...accepted(1, `gateway:${anSmsId(1)}-0`), provider: 'gateway' });
+    await submitted({ ...accepted(2, 'next:two'), provider: 'next' });
+    expect([await statusOf(1), await statusOf(2)]).toEqual(['failed', 'sent']);
+  });
+
   it('the charge of a provider reaches the attempt, also when its receipt came first, and no bill', async () => {
     const { submitted, received } = aProcess();
     await dispatching(1);

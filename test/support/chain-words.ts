@@ -1,4 +1,4 @@
-import type { ChainEffect, ChainEvent } from '../../src/domain/messages/chain-event.ts';
+import type { ChainEffect, ChainEvent, ReceiptClaim } from '../../src/domain/messages/chain-event.ts';
 import type { SubmitResult } from '../../src/domain/messages/submit-result.ts';
 import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
 
@@ -26,6 +26,11 @@ export const receiptFailed = (
   providerMessageId,
   receipt: { kind: 'failed', reason },
 });
+/** The same receipt, of a provider whose ids are ours. */
+export const claimed = (
+  event: ChainEvent,
+  claim: ReceiptClaim = { channel: 'sms', provider: 'first' },
+): ChainEvent => (event.kind === 'receipt' ? { ...event, claim } : event);
 export const submitted = (attemptNumber: number, result: SubmitResult, startId?: string): ChainEvent => ({
   kind: 'submitted',
   attemptNumber,

@@ -4,6 +4,7 @@ import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
+import { attemptOf } from './gateway-request.ts';
 import type { ReceiptOptions } from './gateway-settings.ts';
 import { type Mistake, orMistake, under } from './mistake.ts';
 import { NO_MESSAGE, type Secrets, Template } from './template.ts';
@@ -19,14 +20,23 @@ const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
 /** Finds the receipts in a request of the gateway. */
 export type ReceiptReader = (request: CallbackRequest, hmac: Hmac) => CallbackContent;
 
-/** What reads the receipts; every mistake in the options goes to `mistake`, by its path in them. */
-export function receiptReader(options: ReceiptOptions, secrets: Secrets, mistake: Mistake): ReceiptReader {
+/**
+ * What reads the receipts; every mistake in the options goes to `mistake`, by its path in them. With `namesAttempts` they come
+ * under ids of ours.
+ */
+export function receiptReader(
+  options: ReceiptOptions,
+  secrets: Secrets,
+  mistake: Mistake,
+  namesAttempts = false,
+): ReceiptReader {
   const { method, from } = options;
   if (method === 'GET' && from !== 'query') mistake(['from'], 'a GET request has a query and no body');
   if (from !== 'json' && options.items !== undefined) mistake(['items'], 'only JSON holds a list');
   const isAuthorized = authorizer(options, secrets, under(mistake, 'authorization'));
   const itemsIn = listFinder(options.items, mistake);
-  const eventIn = eventFinder(options, reasonMask(secrets.values()), mistake);
+  const attemptIn = namesAttempts ? attemptOf : () => undefined;
+  const eventIn = eventFinder(options, attemptIn, reasonMask(secrets.values()), mistake);
 
   return (request, hmac) => {
     if (!isAuthorized(request, hmac)) return { kind: 'forged' };
@@ -59,6 +69,7 @@ function listFinder(
 
 function eventFinder(
   options: ReceiptOptions,
+  attemptIn: typeof attemptOf,
   masked: (text: string) => string,
   mistake: Mistake,
 ): (item: unknown) => ProviderEvent | 'malformed' | 'ignored' {
@@ -78,7 +89,9 @@ function eventFinder(
       state === 'failed'
         ? { kind: 'failed', reason: `The gateway reports ${masked(detail)}` }
         : { kind: state };
-    return { kind: 'receipt', receipt: { channel: 'sms', providerMessageId, receipt } };
+    const attempt = attemptIn(providerMessageId);
+    const named = attempt === undefined ? {} : { attempt };
+    return { kind: 'receipt', receipt: { channel: 'sms', providerMessageId, receipt, ...named } };
   };
 }
 

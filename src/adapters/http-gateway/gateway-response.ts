@@ -7,7 +7,12 @@ import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/messa
 import type { RejectionClass } from '../../domain/shared/rejection-class.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
-import type { ErrorOptions, ResponseFormat, SuccessOptions } from './gateway-settings.ts';
+import {
+  areIdsOurs,
+  type ErrorOptions,
+  type ResponseFormat,
+  type SuccessOptions,
+} from './gateway-settings.ts';
 import { LinearPattern } from './linear-pattern.ts';
 import { type Mistake, orMistake } from './mistake.ts';
 import type { Secrets } from './template.ts';
@@ -54,7 +59,7 @@ export function responseReader(
   const rules = errors.flatMap((each, index) => errorRule(each, mistake, ['errors', index]) ?? []);
   const isTaken = successTest(success, mistake);
   const idsIn = idFinder(success, mistake);
-  const isOurOwnId = success.id === undefined && success.ids === undefined;
+  const isOurOwnId = areIdsOurs(success);
 
   return (response, submissionId) => {
     // Receipts come under an id of ours whatever became of the response.

@@ -107,3 +107,8 @@ export type ResponseFormat = z.output<typeof responseSettings>;
 export type SuccessOptions = z.output<typeof successSettings>;
 export type ErrorOptions = z.output<typeof errorSettings>;
 export type ReceiptOptions = z.output<typeof receiptSettings>;
+
+/** Whether receipts come under an id of ours: the response of the gateway names none. */
+export function areIdsOurs({ id, ids }: SuccessOptions): boolean {
+  return id === undefined && ids === undefined;
+}

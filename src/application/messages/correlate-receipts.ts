@@ -10,6 +10,7 @@ import type { Stores } from '../ports/stores.ts';
 import type { AttemptRef, IdentifiedReceipt } from '../ports/submission-store.ts';
 import { SWEPT_PER_ADDED } from '../swept-per-added.ts';
 import type { MessageEvent } from './advance-messages.ts';
+import { providerOf } from './provider-ids.ts';
 
 /** What a channel provider said at once about an attempt. */
 export interface SubmittedAttempt extends AttemptRef {
@@ -75,7 +76,10 @@ export class CorrelateReceipts {
     return parked.map((each) => receiptEvent(each, each));
   }
 
-  /** The events of receipts whose attempt is known, and the receipts that come early. Locks nothing. */
+  /**
+   * The events of receipts whose attempt is known, or named by their id, and the receipts that come early. A failure under an id
+   * that is not recorded is both: its attempt may have another provider, and only the submit result tells. Locks nothing.
+   */
   async find(
     { submissions }: Stores,
     receipts: readonly SubmissionReceipt[],
@@ -84,18 +88,24 @@ export class CorrelateReceipts {
     const storable = receipts.map(inStoredForm);
     const found = await submissions.find(storable);
     return {
-      events: storable.flatMap((each, index) => eventFor(found[index] ?? null, each)),
-      early: storable.filter((_, index) => found[index] === null),
+      events: storable.flatMap((each, index) => {
+        const attempt = found[index] ?? null;
+        return attempt === null ? claimEvents(receipts[index]?.attempt, each) : [receiptEvent(attempt, each)];
+      }),
+      early: storable.filter(
+        ({ receipt }, index) =>
+          found[index] === null && (receipts[index]?.attempt === undefined || receipt.kind === 'failed'),
+      ),
     };
   }
 
-  /** The message of each receipt, or null while its submit result is not recorded. Locks nothing. */
+  /** The message of each receipt, or null while its submit result is not recorded and its id names none. Locks nothing. */
   async smsIdsOf(
     { submissions }: Stores,
     receipts: readonly SubmissionReceipt[],
   ): Promise<readonly (string | null)[]> {
     const found = await submissions.find(receipts.map(inStoredForm));
-    return found.map((attempt) => attempt?.smsId ?? null);
+    return receipts.map(({ attempt }, index) => (found[index] ?? attempt)?.smsId ?? null);
   }
 
   /**
@@ -123,11 +133,22 @@ function eventFor(attempt: AttemptRef | null, receipt: IdentifiedReceipt): reado
   return attempt === null ? [] : [receiptEvent(attempt, receipt)];
 }
 
+/** What a receipt says of the attempt that it names itself: whether it counts, the chain decides. */
+function claimEvents(attempt: AttemptRef | undefined, receipt: IdentifiedReceipt): readonly MessageEvent[] {
+  if (attempt === undefined) return [];
+  const { smsId, event } = receiptEvent(attempt, receipt);
+  const { channel, providerMessageId } = receipt;
+  return [{ smsId, event: { ...event, claim: { channel, provider: providerOf(providerMessageId) } } }];
+}
+
 function receiptEvent(
   { smsId, attemptNumber }: AttemptRef,
   { providerMessageId, receipt }: IdentifiedReceipt,
-): MessageEvent {
-  return { smsId, event: { kind: 'receipt', attemptNumber, providerMessageId, receipt } };
+) {
+  return {
+    smsId,
+    event: { kind: 'receipt', attemptNumber, providerMessageId, receipt },
+  } satisfies MessageEvent;
 }
 
 /** As every database keeps it, and as the ids of submit results are kept. */

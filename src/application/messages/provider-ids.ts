@@ -60,11 +60,9 @@ function namedEvents(name: string, events: readonly ProviderEvent[]): readonly P
   return events.map((event) => {
     switch (event.kind) {
       case 'receipt': {
-        const { channel, providerMessageId, receipt } = event.receipt;
-        return {
-          kind: 'receipt',
-          receipt: { channel, providerMessageId: prefixOf(name) + providerMessageId, receipt },
-        };
+        const { receipt } = event;
+        const providerMessageId = prefixOf(name) + receipt.providerMessageId;
+        return { kind: 'receipt', receipt: { ...receipt, providerMessageId } };
       }
       case 'accepted': {
         const { acceptance } = event;

@@ -1,12 +1,15 @@
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
+import type { AttemptRef } from './submission-store.ts';
 
 /** A delivery receipt under the provider's own id. It may come late, twice, in any order, or before the submit result. */
 export interface SubmissionReceipt {
   readonly channel: Channel;
   readonly providerMessageId: string;
   readonly receipt: DeliveryReceipt;
+  /** The attempt that the id names, when it is an id of ours: it is known before any submit result is. */
+  readonly attempt?: AttemptRef;
 }
 
 /** An attempt that the provider took after all: its response came when the submit result was `unknown` already. */

@@ -7,6 +7,7 @@ import {
 } from '../../adapters/http-gateway/gateway-request.ts';
 import { responseReader } from '../../adapters/http-gateway/gateway-response.ts';
 import {
+  areIdsOurs,
   checkSettings,
   encodingSettings,
   errorSettings,
@@ -88,7 +89,10 @@ function partsOf(given: Partial<Given>, secrets: Secrets, mistake: Mistake) {
     request:
       request === undefined ? null : sendingRequest(request, sending, secrets, under(mistake, 'request')),
     response: responseReader({ reply, success, errors }, secrets, mistake),
-    receipts: receipts === undefined ? null : receiptReader(receipts, secrets, under(mistake, 'receipts')),
+    receipts:
+      receipts === undefined
+        ? null
+        : receiptReader(receipts, secrets, under(mistake, 'receipts'), areIdsOurs(success)),
     check:
       check === undefined
         ? null
@@ -99,8 +103,8 @@ function partsOf(given: Partial<Given>, secrets: Secrets, mistake: Mistake) {
   };
 }
 
-function checkId(request: Given['request'], { id, ids }: Given['success'], mistake: Mistake): void {
-  if (id !== undefined || ids !== undefined || JSON.stringify(request).includes('{id}')) return;
+function checkId(request: Given['request'], success: Given['success'], mistake: Mistake): void {
+  if (!areIdsOurs(success) || JSON.stringify(request).includes('{id}')) return;
   mistake(['success'], 'needs id or ids: without them receipts come under {id}, which the request lacks');
 }
 

@@ -5,16 +5,18 @@ import type { ChainEffect, ChainEvent, ChainOutcome } from './chain-event.ts';
 import { finish, isCurrent, isGivenUp, next, OPEN, replace, withoutEffects } from './chain-outcome.ts';
 import type { ChannelAttempt, Message } from './message.ts';
 import { raiseStatus } from './message-status.ts';
+import { LONGEST_RECEIPT_TIMEOUT_MS } from './receipt-timeout.ts';
+
+type ReceiptEvent = Extract<ChainEvent, { kind: 'receipt' }>;
 
 /** What the provider says later about the attempt. A message in parts is delivered when each part is. */
-export function receiptArrived(
-  before: Message,
-  { attemptNumber, providerMessageId, receipt }: Extract<ChainEvent, { kind: 'receipt' }>,
-  now: number,
-): ChainOutcome {
+export function receiptArrived(before: Message, event: ReceiptEvent, now: number): ChainOutcome {
+  const { attemptNumber, providerMessageId, receipt } = event;
   const named = before.attempts[attemptNumber];
   if (named === undefined || named.state === 'skipped') return withoutEffects(before);
-  const attempt = withCharge(named, receipt);
+  const claimed = withClaim(named, event, now);
+  if (claimed === null) return withoutEffects(before);
+  const attempt = withCharge(claimed, receipt);
   const message = attempt === named ? before : replace(before, attemptNumber, attempt);
   switch (receipt.kind) {
     case 'sent':
@@ -44,6 +46,25 @@ export function receiptArrived(
     default:
       return receipt satisfies never;
   }
+}
+
+/**
+ * The attempt with the provider of its receipt; null when another provider may have it. A failure counts only of a provider that
+ * is known to have it: the route may have gone on to one that delivers.
+ */
+function withClaim(
+  attempt: ChannelAttempt,
+  { providerMessageId, receipt, claim }: ReceiptEvent,
+  now: number,
+): ChannelAttempt | null {
+  if (claim === undefined) return attempt;
+  // Later on the message may be anonymised already.
+  const isOver = now >= attempt.startedAt + LONGEST_RECEIPT_TIMEOUT_MS;
+  if (isOver || attempt.channel !== claim.channel) return null;
+  const { provider, providerMessageIds } = attempt;
+  if (providerMessageIds.length > 0) return providerMessageIds.includes(providerMessageId) ? attempt : null;
+  if (provider !== undefined) return provider === claim.provider ? attempt : null;
+  return receipt.kind === 'failed' ? null : { ...attempt, provider: claim.provider };
 }
 
 /** The charge of a delivered message counts; that of a sent one is only expected, and may come after it. */

@@ -13,6 +13,15 @@ export interface SubmittedEvent {
   readonly result: SubmitResult;
 }
 
+/**
+ * Whose receipt it is that names its attempt itself. Every provider of a route is told the same id, also one that did not take
+ * the message.
+ */
+export interface ReceiptClaim {
+  readonly channel: Channel;
+  readonly provider: string;
+}
+
 /** Everything a chain is told. `attemptNumber` is the position in the chain of the attempt that the event is about. */
 export type ChainEvent =
   | { readonly kind: 'start'; readonly attemptNumber: number; readonly startId?: string }
@@ -22,6 +31,8 @@ export type ChainEvent =
       readonly attemptNumber: number;
       readonly providerMessageId: string;
       readonly receipt: DeliveryReceipt;
+      /** Present while no submit result is known to have brought the id, which names the attempt itself. */
+      readonly claim?: ReceiptClaim;
     }
   | { readonly kind: 'deadline'; readonly attemptNumber: number }
   /** The attempt will not be started: its campaign was stopped, or the message comes from a backup. */

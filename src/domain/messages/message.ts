@@ -33,7 +33,7 @@ export type AttemptState = (typeof ATTEMPT_STATES)[number];
 /** One attempt: `attempts[i]` belongs to `channels[i]`. */
 export interface ChannelAttempt {
   readonly channel: Channel;
-  /** The provider whose submit result is known; absent before that, and in attempts of earlier versions. */
+  /** The provider whose submit result is known, or a receipt that names the attempt; absent before, and in earlier versions. */
   readonly provider?: string;
   readonly state: AttemptState;
   readonly reason: string | null;

@@ -255,6 +255,45 @@ describe('the other ways of receipts', () => {
     });
   });
 
+  it('a receipt under an id of ours names its attempt, and one under any other id names none', async () => {
+    const smsId = 'sms-0123456789abcdef01234567';
+    const authorization = { query: 'k', value: '{secret:KEY}' };
+    const form = settings({ authorization, items: '' });
+    const request = { method: 'POST', url: ORIGIN, query: { to: '{to}', ref: '{id}' }, text: '{text}' };
+    const read = (given: RawSettings, ids: readonly string[]) =>
+      callbackOf(given).read(
+        aCallback({
+          query: new URLSearchParams({ k: key }),
+          body: Buffer.from(JSON.stringify(ids.map((id) => ({ id, s: 1 })))),
+        }),
+      );
+    const named = (attemptNumber: number) => {
+      const { kind, receipt } = delivered(`${smsId}-${attemptNumber}`);
+      return { kind, receipt: { ...receipt, attempt: { smsId, attemptNumber } } };
+    };
+    const others = [
+      smsId,
+      `${smsId}-`,
+      `${smsId}-10`,
+      `${smsId}-+1`,
+      `${smsId}-1.0`,
+      `${smsId}--1`,
+      `${smsId}-0-0`,
+      `x${smsId}-0`,
+      `${smsId.toUpperCase()}-0`,
+      `${smsId}0-0`,
+      '-0',
+      '0',
+    ];
+    const ids = [`${smsId}-0`, ...others, ` ${smsId}-2\n`];
+    expect(await read({ ...form, request, success: {} }, ids)).toEqual(
+      events([named(0), ...others.map(delivered), named(2)]),
+    );
+    expect(await read({ ...form, request, success: { id: '/id' } }, [`${smsId}-0`])).toEqual(
+      events([delivered(`${smsId}-0`)]),
+    );
+  });
+
   it('a gateway without receipts has no callback', () => {
     const { receipts, ...rest } = settings({});
     expect(receipts).toBeDefined();

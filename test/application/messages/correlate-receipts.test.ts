@@ -87,6 +87,36 @@ it('receipts are told apart by whether their attempt is known, and their texts a
   expect(await open().find(untouched, [])).toEqual({ events: [], early: [] });
 });
 
+/** The same receipt under an id of ours, which names an attempt. */
+const named = (receipt: ReturnType<typeof receiptOf>, number: number) => ({
+  ...receipt,
+  attempt: attemptOf(number),
+});
+
+it('a receipt that names its attempt reaches it before the submit result, and a failure waits for that besides', async () => {
+  const submissions: Pick<Stores['submissions'], 'find'> = {
+    find: async (receipts) =>
+      receipts.map(({ providerMessageId }) => (providerMessageId === 'known' ? attemptOf(1) : null)),
+  };
+  const failure = receiptOf('gateway:early', { kind: 'failed', reason: 'absent' });
+  const claim = { channel: 'sms', provider: 'gateway' };
+  const claimOf = (number: number, receipt: DeliveryReceipt) => {
+    const { smsId, event } = eventOf(number, 'gateway:early');
+    return { smsId, event: { ...event, receipt, claim } };
+  };
+  const receipts = [named(receiptOf('gateway:early'), 2), named(receiptOf('known'), 3), named(failure, 4)];
+  expect(await open().find({ submissions } as Stores, receipts)).toEqual({
+    events: [claimOf(2, { kind: 'delivered' }), eventOf(1, 'known'), claimOf(4, failure.receipt)],
+    early: [failure],
+  });
+});
+
+it('the message of a receipt is that of its recorded id, else the one that it names', async () => {
+  const submissions: Pick<Stores['submissions'], 'find'> = { find: async () => [attemptOf(1), null, null] };
+  const receipts = [named(receiptOf('known'), 3), named(receiptOf('early'), 2), receiptOf('early')];
+  expect(await open().smsIdsOf({ submissions } as Stores, receipts)).toEqual([anSmsId(1), anSmsId(2), null]);
+});
+
 it('of early receipts those whose attempt is known meanwhile are events, and those dropped are returned', async () => {
   const submissions: Pick<Stores['submissions'], 'park' | 'sweep'> = {
     park: async () => ['dropped', attemptOf(2), 'parked', 'dropped'],

@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
 import { channelsOfProviderValue } from '../../../src/domain/messages/provider-value.ts';
 import { canCarry } from '../../../src/domain/messages/send-request.ts';
-import type { Channel } from '../../../src/domain/shared/channel.ts';
+import { CHANNELS, type Channel } from '../../../src/domain/shared/channel.ts';
 import { aCode, aMessage, aTemplateContent, aText, HOUR_MS } from '../../support/builders.ts';
 import {
   accepted,
   busy,
+  claimed,
   deadline,
   RECEIPT_KINDS,
   receiptArrived,
@@ -49,6 +50,16 @@ const receipts = fc.oneof(
     arbitrary: fc.tuple(attempts, fc.constantFrom(...RECEIPT_KINDS)).map((given) => receiptArrived(...given)),
   },
   { weight: 1, arbitrary: attempts.map((attemptNumber) => receiptFailed(attemptNumber, 'Failed')) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(attempts, fc.constantFrom(...CHANNELS)).chain(([attemptNumber, channel]) => {
+      const given = [
+        ...RECEIPT_KINDS.map((kind) => receiptArrived(attemptNumber, kind)),
+        receiptFailed(attemptNumber, 'Failed'),
+      ];
+      return fc.constantFrom(...given.map((event) => claimed(event, { channel, provider: 'first' })));
+    }),
+  },
 );
 const pauses = fc.oneof(fc.constant(0), fc.nat({ max: 60_000 }), fc.nat({ max: 100 * HOUR_MS }));
 const told = (events: fc.Arbitrary<ChainEvent>) =>

@@ -88,7 +88,7 @@ const attempt = z
       .string()
       .nullable()
       .meta({
-        description: 'The last provider that was called; null until its result is known',
+        description: 'The last provider that was called; null until its result or a receipt of it is known',
         examples: ['korek-smpp'],
       }),
     state: z
