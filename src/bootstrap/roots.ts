@@ -5,6 +5,7 @@ import { CheckSecretKey } from '../application/access/check-secret-key.ts';
 import { KeyUses } from '../application/access/key-uses.ts';
 import { AuditLedger } from '../application/billing/audit-ledger.ts';
 import { AttachRecipients } from '../application/campaigns/attach-recipients.ts';
+import { BackgroundCampaignJobs } from '../application/campaigns/background-campaign-jobs.ts';
 import { BrowseCampaigns } from '../application/campaigns/browse-campaigns.ts';
 import { CampaignGate } from '../application/campaigns/campaign-gate.ts';
 import { ManageCampaigns } from '../application/campaigns/manage-campaigns.ts';
@@ -13,7 +14,6 @@ import { StartCampaigns } from '../application/campaigns/start-campaigns.ts';
 import { ReadCatalog } from '../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../application/check-health.ts';
 import { BackgroundWork } from '../application/concurrency/background-work.ts';
-import { ProjectJobs } from '../application/jobs/project-jobs.ts';
 import { RelayJobs } from '../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../application/jobs/run-jobs.ts';
 import { SurveyWork } from '../application/jobs/survey-work.ts';
@@ -44,6 +44,7 @@ import { ManageWebhooks } from '../application/operators/webhooks/manage-webhook
 import { ReadWebhookLog } from '../application/operators/webhooks/read-webhook-log.ts';
 import { BrowseReports } from '../application/reports/browse-reports.ts';
 import { MakeReports } from '../application/reports/make-reports.ts';
+import { RemoveReports } from '../application/reports/remove-reports.ts';
 import { RequestReports } from '../application/reports/request-reports.ts';
 import { MarkRestored } from '../application/restores/mark-restored.ts';
 import { RestorePoint } from '../application/restores/restore-point.ts';
@@ -88,6 +89,7 @@ export const resolveRoots = (container: Container) =>
     browseCampaigns: BrowseCampaigns,
     browseReports: BrowseReports,
     campaignGate: CampaignGate,
+    campaignJobs: BackgroundCampaignJobs,
     checkHealth: CheckHealth,
     checkSecretKey: CheckSecretKey,
     deliverWebhooks: DeliverWebhooks,
@@ -108,7 +110,6 @@ export const resolveRoots = (container: Container) =>
     manageSenderIds: ManageSenderIds,
     markRestored: MarkRestored,
     preflightCampaigns: PreflightCampaigns,
-    projectJobs: ProjectJobs,
     readAuditLog: ReadAuditLog,
     readWebhookLog: ReadWebhookLog,
     readCatalog: ReadCatalog,
@@ -117,6 +118,7 @@ export const resolveRoots = (container: Container) =>
     recordProviderEvents: RecordProviderEvents,
     refillDemo: RefillDemo,
     relayJobs: RelayJobs,
+    removeReports: RemoveReports,
     requestReports: RequestReports,
     restorePoint: RestorePoint,
     applyMessageEvents: ApplyMessageEvents,

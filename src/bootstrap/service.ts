@@ -136,8 +136,9 @@ export class Service {
     await this.#loop.stop();
     await roots.jobQueue.close();
     roots.deliverWebhooks.stop();
-    roots.projectJobs.stop();
+    roots.campaignJobs.stop();
     roots.makeReports.stop();
+    roots.removeReports.stop();
     roots.runWhatsappSync.stop();
     roots.runRetention.stop();
     await roots.background.idle();

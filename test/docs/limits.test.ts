@@ -81,6 +81,10 @@ import {
   UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
 } from '../../src/application/access/project-keys.ts';
 import {
+  CAMPAIGN_JOBS_MAX,
+  CAMPAIGN_JOBS_PER_PROJECT_MAX,
+} from '../../src/application/campaigns/background-campaign-jobs.ts';
+import {
   CAMPAIGN_REQUESTS_MAX,
   CAMPAIGN_REQUESTS_PER_PROJECT_MAX,
 } from '../../src/application/campaigns/campaign-gate.ts';
@@ -88,8 +92,6 @@ import { LEASE_MS, RENEW_EVERY_MS } from '../../src/application/jobs/job.ts';
 import {
   PROJECT_JOBS_HELD_MAX,
   PROJECT_JOBS_HELD_PER_PROJECT_MAX,
-  PROJECT_JOBS_MAX,
-  PROJECT_JOBS_PER_PROJECT_MAX,
 } from '../../src/application/jobs/project-jobs.ts';
 import { WORKER_SEEN_MS } from '../../src/application/jobs/worker-heartbeat.ts';
 import {
@@ -250,7 +252,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'jobs of a process that start and stop campaigns at their time',
-        `${PROJECT_JOBS_PER_PROJECT_MAX} of one project and ${PROJECT_JOBS_MAX} in all are worked on, ${PROJECT_JOBS_HELD_PER_PROJECT_MAX.toLocaleString('en')} of one project and ${PROJECT_JOBS_HELD_MAX.toLocaleString('en')} in all wait; more come again when their leases end`,
+        `${CAMPAIGN_JOBS_PER_PROJECT_MAX} of one project and ${CAMPAIGN_JOBS_MAX} in all are worked on, ${PROJECT_JOBS_HELD_PER_PROJECT_MAX.toLocaleString('en')} of one project and ${PROJECT_JOBS_HELD_MAX.toLocaleString('en')} in all wait; more come again when their leases end`,
       ],
       [
         'requests of reports stored at a time',
@@ -310,8 +312,8 @@ describe('the limits of one process in docs/performance.md', () => {
         `${CALLBACK_BODIES_BYTES_MAX / BYTES_PER_KB ** 2} MiB, each of up to ${CALLBACK_BYTES_MAX / BYTES_PER_KB ** 2} MB; beyond it the connection of the unfinished one that began first is closed, of an address that has more than half of the unfinished bytes or else of any`,
       ],
       [
-        'reports written at a time',
-        `${REPORTS_WRITTEN_PER_PROJECT_MAX} of one project, ${REPORTS_WRITTEN_MAX} in all; more wait`,
+        'reports written at a time, and removed',
+        `${REPORTS_WRITTEN_PER_PROJECT_MAX} of one project, ${REPORTS_WRITTEN_MAX} in all, and as many; more wait`,
       ],
       [
         'unknown keys without a checksum looked up at a time',

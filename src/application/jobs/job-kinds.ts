@@ -1,3 +1,4 @@
+import type { BackgroundCampaignJobs } from '../campaigns/background-campaign-jobs.ts';
 import type { StartCampaigns } from '../campaigns/start-campaigns.ts';
 import type { StopCampaigns } from '../campaigns/stop-campaigns.ts';
 import type { RunAttemptJobs } from '../messages/run-attempt-jobs.ts';
@@ -14,7 +15,6 @@ import {
   stopCampaignJobId,
 } from './campaign-jobs.ts';
 import type { LeasedJob, Work } from './job.ts';
-import type { ProjectJobs } from './project-jobs.ts';
 import { makeReportJobId, REPORT_FIELDS, type ReportWork, removeReportJobId } from './report-jobs.ts';
 import { RUN_RETENTION_FIELDS, RUN_RETENTION_JOB_ID, type RunRetentionWork } from './retention-jobs.ts';
 import { deliverWebhooksJobId, WEBHOOK_FIELDS, type WebhookWork } from './webhook-jobs.ts';
@@ -25,7 +25,7 @@ import { type FieldsOf, readWork } from './work-codec.ts';
 export interface JobUseCases {
   readonly runAttemptJobs: RunAttemptJobs;
   readonly deliverWebhooks: DeliverWebhooks;
-  readonly projectJobs: ProjectJobs;
+  readonly campaignJobs: BackgroundCampaignJobs;
   readonly startCampaigns: StartCampaigns;
   readonly stopCampaigns: StopCampaigns;
   readonly makeReports: MakeReports;
@@ -80,14 +80,15 @@ const JOB_KINDS: KindsOf<
     fields: CAMPAIGN_FIELDS,
     drop: 'fails-campaign',
     idOf: ({ campaignId }) => startCampaignJobId(campaignId),
-    run: ({ projectJobs, startCampaigns }, jobs) => projectJobs.begin(jobs, (job) => startCampaigns.due(job)),
+    run: ({ campaignJobs, startCampaigns }, jobs) =>
+      campaignJobs.begin(jobs, (job) => startCampaigns.due(job)),
   },
   'stop-campaign': {
     fields: CAMPAIGN_FIELDS,
     drop: 'never',
     idOf: ({ campaignId }) => stopCampaignJobId(campaignId),
-    run: ({ projectJobs, stopCampaigns }, jobs) =>
-      projectJobs.begin(jobs, (job) => stopCampaigns.execute(job)),
+    run: ({ campaignJobs, stopCampaigns }, jobs) =>
+      campaignJobs.begin(jobs, (job) => stopCampaigns.execute(job)),
   },
   'make-report': {
     fields: REPORT_FIELDS,

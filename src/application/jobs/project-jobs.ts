@@ -6,17 +6,19 @@ import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { LeasedJob, Work } from './job.ts';
 import { type LongJobPorts, LongJobs } from './long-jobs.ts';
 
-interface ProjectJobPorts extends LongJobPorts {
+export interface ProjectJobPorts extends LongJobPorts {
   readonly clock: Clock;
   readonly lockRetryDelay: Delay;
   readonly wakeSignal: WakeSignal;
 }
 
-/** Jobs that a process works on at a time, and those of one project. */
-export const PROJECT_JOBS_MAX = 2;
-export const PROJECT_JOBS_PER_PROJECT_MAX = 1;
+/** How many of the jobs are worked on at a time. */
+interface ProjectJobMaxima {
+  readonly perProject: number;
+  readonly all: number;
+}
 
-/** Those that wait count too. More are left: they come again when their leases end. */
+/** Jobs of one kind in a process, those that wait too. More are left: they come again when their leases end. */
 export const PROJECT_JOBS_HELD_MAX = 10_000;
 export const PROJECT_JOBS_HELD_PER_PROJECT_MAX = 1_000;
 
@@ -24,8 +26,8 @@ export const PROJECT_JOBS_HELD_PER_PROJECT_MAX = 1_000;
 export type ProjectWork = Work & { readonly projectId: string };
 
 /**
- * Does jobs that each write much for one project, in the background: they take no places in the queue, in which codes of others
- * would wait behind them. By project in rotation; a project whose rows are locked holds up no other.
+ * Does jobs that each take long, or write much, in the background: they take no places in the queue, in which codes would wait
+ * behind them. By project in rotation; a project whose rows are locked holds up no other.
  */
 export class ProjectJobs {
   readonly #wakeSignal: WakeSignal;
@@ -33,29 +35,29 @@ export class ProjectJobs {
   readonly #gate: FairGate;
   readonly #held = new InFlight({ perKey: PROJECT_JOBS_HELD_PER_PROJECT_MAX, all: PROJECT_JOBS_HELD_MAX });
 
-  constructor(ports: ProjectJobPorts) {
+  constructor(ports: ProjectJobPorts, { perProject, all }: ProjectJobMaxima) {
     this.#wakeSignal = ports.wakeSignal;
     this.#longJobs = new LongJobs(ports);
     this.#gate = new FairGate(
-      { perKey: PROJECT_JOBS_PER_PROJECT_MAX, all: PROJECT_JOBS_MAX },
+      { perKey: perProject, all },
       { clock: ports.clock, pause: ports.lockRetryDelay },
     );
   }
 
   /**
-   * Resolves at once. `work` does one job and completes it; it waits briefly for locks, and stores nothing when it rejects. What
-   * fails is recorded.
+   * Resolves at once. `work` does one job and completes it, and may be run again when it meets a lock. Its signal is aborted when
+   * the process stops, or when another one has the job. What fails before that is recorded.
    */
   async begin<Kind extends ProjectWork>(
     jobs: readonly LeasedJob<Kind>[],
-    work: (job: LeasedJob<Kind>) => Promise<void>,
+    work: (job: LeasedJob<Kind>, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     const held = jobs.filter((job) => this.#held.tryBegin(job.work.projectId));
     this.#longJobs.begin(held, async (job, signal) => {
       const { projectId } = job.work;
       const doUnlessLost = async (): Promise<void> => {
         signal.throwIfAborted();
-        await work(job);
+        await work(job, signal);
       };
       try {
         await this.#gate.run(projectId, doUnlessLost);

@@ -1,21 +1,18 @@
 import type { Report } from '../../domain/reports/report.ts';
 import { matcherOf, REPORT_HEADER, reportRow } from '../../domain/reports/report-row.ts';
-import { FairGate } from '../concurrency/fair-gate.ts';
 import { onNextRound } from '../concurrency/next-round.ts';
 import type { LeasedJob } from '../jobs/job.ts';
-import { type LongJobPorts, LongJobs } from '../jobs/long-jobs.ts';
+import { type ProjectJobPorts, ProjectJobs } from '../jobs/project-jobs.ts';
 import { type MakeReportWork, removeReportJob } from '../jobs/report-jobs.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { CsvEncoder } from '../ports/csv-encoder.ts';
 import type { MessagePlace } from '../ports/message-store.ts';
 import type { ReportFiles } from '../ports/report-files.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
-interface MakePorts extends LongJobPorts {
+interface MakePorts extends ProjectJobPorts {
   readonly unitOfWork: UnitOfWork;
   readonly reportFiles: ReportFiles;
   readonly csvEncoder: CsvEncoder;
-  readonly clock: Clock;
 }
 
 /** Messages that are read and written at a time: the event loop has other work in between. */
@@ -34,32 +31,29 @@ export const REPORTS_WRITTEN_PER_PROJECT_MAX = 2;
  */
 export class MakeReports {
   readonly #ports: MakePorts;
-  readonly #longJobs: LongJobs;
-  /** By project. The leases of those that wait are renewed too. */
-  readonly #gate = new FairGate({ perKey: REPORTS_WRITTEN_PER_PROJECT_MAX, all: REPORTS_WRITTEN_MAX });
+  readonly #jobs: ProjectJobs;
   /** Ends when the page at hand is read: one page at a time, however many reports are made. */
   #page: Promise<unknown> = Promise.resolve();
 
   constructor(ports: MakePorts) {
     this.#ports = ports;
-    this.#longJobs = new LongJobs(ports);
+    this.#jobs = new ProjectJobs(ports, {
+      perProject: REPORTS_WRITTEN_PER_PROJECT_MAX,
+      all: REPORTS_WRITTEN_MAX,
+    });
   }
 
   /** Resolves at once; the reports are made in the background. Never rejects. */
-  async execute(jobs: readonly LeasedJob<MakeReportWork>[]): Promise<void> {
-    this.#longJobs.begin(jobs, (job, signal) =>
-      this.#gate.run(job.work.projectId, () => this.#make(job, signal)),
-    );
+  execute(jobs: readonly LeasedJob<MakeReportWork>[]): Promise<void> {
+    return this.#jobs.begin(jobs, (job, signal) => this.#make(job, signal));
   }
 
   /** The reports at hand are left: their jobs come again when the leases end. */
   stop(): void {
-    this.#longJobs.stop();
+    this.#jobs.stop();
   }
 
   async #make(job: LeasedJob<MakeReportWork>, signal: AbortSignal): Promise<void> {
-    // The lease may have been lost while the report waited: then another process writes the file.
-    signal.throwIfAborted();
     const { unitOfWork, reportFiles, clock } = this.#ports;
     const { reportId } = job.work;
     const [report] = await unitOfWork.read(({ reports }) => reports.find([reportId]));

@@ -1,11 +1,13 @@
 import type { Report } from '../../domain/reports/report.ts';
 import type { LeasedJob } from '../jobs/job.ts';
+import { type ProjectJobPorts, ProjectJobs } from '../jobs/project-jobs.ts';
 import { type RemoveReportWork, removeReportJob } from '../jobs/report-jobs.ts';
 import type { ReportFiles } from '../ports/report-files.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { REPORTS_WRITTEN_MAX, REPORTS_WRITTEN_PER_PROJECT_MAX } from './make-reports.ts';
 
-interface RemovePorts {
+interface RemovePorts extends ProjectJobPorts {
   readonly unitOfWork: UnitOfWork;
   readonly reportFiles: ReportFiles;
 }
@@ -13,19 +15,33 @@ interface RemovePorts {
 /** Specification 3.3: removes the files of reports that are expired or deleted. The reports stay listed. */
 export class RemoveReports {
   readonly #ports: RemovePorts;
+  /** As many as are written: a file that cannot be removed for a while holds up no other job. */
+  readonly #jobs: ProjectJobs;
 
   constructor(ports: RemovePorts) {
     this.#ports = ports;
+    this.#jobs = new ProjectJobs(ports, {
+      perProject: REPORTS_WRITTEN_PER_PROJECT_MAX,
+      all: REPORTS_WRITTEN_MAX,
+    });
   }
 
-  /** Removes files, then their jobs: a crash in between removes the file once more. */
-  async execute(jobs: readonly LeasedJob<RemoveReportWork>[]): Promise<void> {
+  /** Resolves at once; the files are removed in the background. Never rejects. */
+  execute(jobs: readonly LeasedJob<RemoveReportWork>[]): Promise<void> {
+    return this.#jobs.begin(jobs, (job) => this.#remove(job));
+  }
+
+  /** What waits is left: its jobs come again when their leases end. */
+  stop(): void {
+    this.#jobs.stop();
+  }
+
+  /** Removes the file, then the job: a crash in between removes the file once more. */
+  async #remove(job: LeasedJob<RemoveReportWork>): Promise<void> {
     const { unitOfWork, reportFiles } = this.#ports;
-    const reports = await unitOfWork.read((stores) =>
-      stores.reports.find(jobs.map(({ work }) => work.reportId)),
-    );
-    await Promise.all(reports.map(({ fileId }) => reportFiles.remove(fileId)));
-    await unitOfWork.run((stores) => stores.jobs.complete(jobs));
+    const [report] = await unitOfWork.read((stores) => stores.reports.find([job.work.reportId]));
+    if (report !== undefined) await reportFiles.remove(report.fileId);
+    await unitOfWork.run((stores) => stores.jobs.complete([job]));
   }
 }
 

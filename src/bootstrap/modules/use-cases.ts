@@ -7,6 +7,7 @@ import { CachedProjectKeys, StoredProjectKeys } from '../../application/access/p
 import { AuditLedger } from '../../application/billing/audit-ledger.ts';
 import { NoticeLowCredit } from '../../application/billing/notice-low-credit.ts';
 import { AttachRecipients } from '../../application/campaigns/attach-recipients.ts';
+import { BackgroundCampaignJobs } from '../../application/campaigns/background-campaign-jobs.ts';
 import { BrowseCampaigns } from '../../application/campaigns/browse-campaigns.ts';
 import { CampaignGate } from '../../application/campaigns/campaign-gate.ts';
 import { CampaignLimits } from '../../application/campaigns/campaign-limits.ts';
@@ -18,7 +19,6 @@ import { CachedCurrentPrices, StoredCurrentPrices } from '../../application/cata
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../../application/check-health.ts';
 import { BackgroundWork } from '../../application/concurrency/background-work.ts';
-import { ProjectJobs } from '../../application/jobs/project-jobs.ts';
 import { RecordJobFailure } from '../../application/jobs/record-job-failure.ts';
 import { RelayJobs } from '../../application/jobs/relay-jobs.ts';
 import { RenewLeases } from '../../application/jobs/renew-leases.ts';
@@ -105,6 +105,16 @@ const {
   sliceBudget,
   retentionPause,
 } = ports;
+
+const projectJobPorts = {
+  renewLeases: RenewLeases,
+  recordJobFailure: RecordJobFailure,
+  background: BackgroundWork,
+  clock,
+  renewInterval,
+  lockRetryDelay,
+  wakeSignal,
+};
 
 /** Every use case and what it is made of. */
 export const useCases = new ContainerModule(({ bind }) => {
@@ -269,13 +279,9 @@ export const useCases = new ContainerModule(({ bind }) => {
     unitOfWork,
     reportFiles,
     csvEncoder,
-    renewLeases: RenewLeases,
-    recordJobFailure: RecordJobFailure,
-    background: BackgroundWork,
-    clock,
-    renewInterval,
+    ...projectJobPorts,
   });
-  wire(bind, RemoveReports, { unitOfWork, reportFiles });
+  wire(bind, RemoveReports, { unitOfWork, reportFiles, ...projectJobPorts });
   wire(bind, BrowseReports, { unitOfWork, reportFiles, clock, logger });
   wire(bind, WhatsappPlatforms, { platforms: whatsappPlatforms });
   wire(bind, SyncWhatsapp, { unitOfWork, platform: WhatsappPlatforms, clock, ids: idSource, logger });
@@ -308,19 +314,11 @@ export const useCases = new ContainerModule(({ bind }) => {
     renewInterval,
     logger,
   });
-  wire(bind, ProjectJobs, {
-    renewLeases: RenewLeases,
-    recordJobFailure: RecordJobFailure,
-    background: BackgroundWork,
-    clock,
-    renewInterval,
-    lockRetryDelay,
-    wakeSignal,
-  });
+  wire(bind, BackgroundCampaignJobs, projectJobPorts);
   wire(bind, RunJobs, {
     runAttemptJobs: RunAttemptJobs,
     deliverWebhooks: DeliverWebhooks,
-    projectJobs: ProjectJobs,
+    campaignJobs: BackgroundCampaignJobs,
     startCampaigns: StartCampaigns,
     stopCampaigns: StopCampaigns,
     makeReports: MakeReports,

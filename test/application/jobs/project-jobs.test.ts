@@ -5,8 +5,6 @@ import { type StartCampaignWork, startCampaignJob } from '../../../src/applicati
 import type { LeasedJob } from '../../../src/application/jobs/job.ts';
 import {
   PROJECT_JOBS_HELD_PER_PROJECT_MAX,
-  PROJECT_JOBS_MAX,
-  PROJECT_JOBS_PER_PROJECT_MAX,
   ProjectJobs,
 } from '../../../src/application/jobs/project-jobs.ts';
 import type { RecordJobFailure } from '../../../src/application/jobs/record-job-failure.ts';
@@ -43,9 +41,9 @@ describe('jobs of projects', () => {
     failures = [];
     wakes = 0;
     background = new BackgroundWork({ logger: new RecordingLogger() });
-    projectJobs = new ProjectJobs({
+    const ports = {
       clock: { now: () => NOW },
-      lockRetryDelay: (over) => void pauses.push(over),
+      lockRetryDelay: (over: () => void) => void pauses.push(over),
       wakeSignal: {
         wake() {
           wakes += 1;
@@ -57,7 +55,8 @@ describe('jobs of projects', () => {
         execute: async (_job: LeasedJob, error: unknown) => void failures.push(error),
       } as unknown as RecordJobFailure,
       background,
-    });
+    };
+    projectJobs = new ProjectJobs(ports, { perProject: 1, all: 2 });
   });
 
   const begin = (jobs: readonly StartJob[]) =>
@@ -76,7 +75,6 @@ describe('jobs of projects', () => {
   };
 
   it('a batch resolves at once, and its jobs are done one of each project at a time, by project in rotation', async () => {
-    expect([PROJECT_JOBS_PER_PROJECT_MAX, PROJECT_JOBS_MAX]).toEqual([1, 2]);
     const [a, b, c] = [jobsOf(1, 3), jobsOf(2, 1), jobsOf(3, 1)];
     await begin([...a, ...b, ...c]);
     await round();
