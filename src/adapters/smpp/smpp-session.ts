@@ -72,7 +72,8 @@ export type BindResult =
   | { readonly kind: 'bound' }
   | { readonly kind: 'failed'; readonly reason: string; readonly areCredentialsRejected: boolean };
 
-type State = 'new' | 'binding' | 'bound' | 'unbinding' | 'ended';
+/** `closing`: nothing more comes or is written, and what came is read. */
+type State = 'new' | 'binding' | 'bound' | 'unbinding' | 'closing' | 'ended';
 
 const CREDENTIALS_REJECTED: ReadonlySet<number> = new Set([ESME_RBINDFAIL, ESME_RINVPASWD, ESME_RINVSYSID]);
 
@@ -97,6 +98,8 @@ export class SmppSession {
   readonly #readingTime: RoundTime;
   /** The rest of what came is read in the next round. */
   #isPaused = false;
+  /** Why it is closing. */
+  #closingReason = '';
 
   constructor(options: SmppSessionOptions) {
     this.#options = options;
@@ -155,6 +158,8 @@ export class SmppSession {
           if (status !== ESME_ROK || isNack(response)) {
             return fail(`The bind failed: ${smppStatus(status).reason}`, CREDENTIALS_REJECTED.has(status));
           }
+          // The connection is over already, and `ended` says why.
+          if (this.#state !== 'binding') return;
           this.#state = 'bound';
           this.#enquireLater();
           finish({ kind: 'bound' });
@@ -200,10 +205,12 @@ export class SmppSession {
   async unbind(limitMs: number): Promise<void> {
     if (this.#state === 'bound') {
       this.#state = 'unbinding';
-      const cancel = this.#options.timeouts(limitMs)(() => this.#end('The session was closed'));
+      const cancel = this.#options.timeouts(limitMs)(() => this.#close('The session was closed'));
       this.#request('unbind', {}, () => this.#end('The session was closed'));
       await this.ended;
       cancel();
+    } else if (this.#state === 'closing') {
+      await this.ended;
     } else {
       this.#end('The session was closed');
     }
@@ -223,13 +230,17 @@ export class SmppSession {
     socket.setNoDelay(true);
     socket.once(tls ? 'secureConnect' : 'connect', onConnect);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    socket.on('error', (error) => this.#end(`The connection failed: ${codeOrName(error)}`));
-    socket.on('close', () => this.#end('The SMSC closed the connection'));
+    socket.on('error', (error) => this.#close(`The connection failed: ${codeOrName(error)}`));
+    socket.on('end', () => {
+      this.#destroySoon(socket);
+      this.#close('The SMSC closed the connection');
+    });
+    socket.on('close', () => this.#close('The SMSC closed the connection'));
   }
 
   #receive(chunk: Buffer): void {
     // The socket may still be open, for the response to an unbind.
-    if (this.isOver) return;
+    if (this.isOver || this.#state === 'closing') return;
     this.#framer.push(chunk);
     if (!this.#isPaused) this.#read();
   }
@@ -246,6 +257,7 @@ export class SmppSession {
     }
     // Once for all PDUs of the round.
     if (takesMore) this.#options.onChange();
+    if (this.#state === 'closing' && !this.#isPaused) this.#end(this.#closingReason);
   }
 
   /** Null when the session is over, when no PDU is whole, and when this round has had its time. */
@@ -315,7 +327,7 @@ export class SmppSession {
   }
 
   get #isWritable(): boolean {
-    return this.#socket !== null && this.#state !== 'ended';
+    return this.#socket !== null && this.#state !== 'closing' && this.#state !== 'ended';
   }
 
   /** One call of the system for all PDUs of a callback: a call for each took a tenth of the thread under load. */
@@ -326,7 +338,7 @@ export class SmppSession {
     }
     if ((this.#socket?.writableLength ?? 0) + this.#writer.length <= UNREAD_BYTES_MAX) return;
     // Not before the caller knows the number of its request.
-    queueMicrotask(() => this.#end('The SMSC does not read what it is sent'));
+    queueMicrotask(() => this.#close('The SMSC does not read what it is sent'));
   }
 
   #send(): void {
@@ -344,7 +356,7 @@ export class SmppSession {
     this.#isEnquiring = true;
     this.#cancelEnquiry();
     this.#cancelEnquiry = this.#options.timeouts(ENQUIRE_LINK_TIMEOUT_MS)(() =>
-      this.#end('The SMSC does not respond'),
+      this.#close('The SMSC does not respond'),
     );
     this.#request('enquire_link', {}, (response) => {
       this.#isEnquiring = false;
@@ -355,11 +367,30 @@ export class SmppSession {
   /** What was written still goes out, if the SMSC reads it soon. */
   #closeSoon(): void {
     const socket = this.#socket;
-    if (socket === null) return;
+    if (socket === null || socket.destroyed) return;
     this.#send();
+    this.#destroySoon(socket);
+  }
+
+  #destroySoon(socket: Socket): void {
     socket.destroySoon();
     const cancel = this.#options.timeouts(LAST_RESPONSE_TIMEOUT_MS)(() => socket.destroy());
     socket.once('close', cancel);
+  }
+
+  /**
+   * The connection is over. All that came is read before the session ends: a response among it is the only word of a message that
+   * the SMSC took. A receipt among it is handed on as well, although nobody can respond to it.
+   */
+  #close(reason: string): void {
+    if (this.isOver || this.#state === 'closing') return;
+    this.#state = 'closing';
+    this.#closingReason = reason;
+    this.#cancelEnquiry();
+    // A socket that is destroyed hands on nothing of what it held while it was paused.
+    const rest: Buffer | null = this.#socket?.read() ?? null;
+    if (rest !== null) this.#framer.push(rest);
+    if (!this.#isPaused) this.#read();
   }
 
   #end(reason: string): void {

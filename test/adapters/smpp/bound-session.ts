@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { createServer, Socket } from 'node:net';
+import { expect, onTestFinished } from 'vitest';
+import { encodePdu } from '../../../src/adapters/smpp/packaged-pdu.ts';
+import { SmppSession, type SmppSessionOptions } from '../../../src/adapters/smpp/smpp-session.ts';
+import { portOf } from '../../support/port-of.ts';
+import { ManualTimeouts } from './manual-timeouts.ts';
+
+/** A session that is bound, and the SMSC's end of its connection: nothing more was read there. */
+export async function boundSession(given: Partial<SmppSessionOptions> = {}) {
+  const timers = new ManualTimeouts();
+  const smsc = createServer({ pauseOnConnect: false }).listen(0, '127.0.0.1');
+  await once(smsc, 'listening');
+  const arrived = new Promise<Socket>((resolve) => {
+    smsc.once('connection', (peer) => {
+      peer.on('error', () => {});
+      peer.once('data', () => {
+        peer.pause();
+        peer.write(encodePdu('bind_transceiver_resp', 1, { command_status: 0, system_id: 'smsc' }));
+        resolve(peer);
+      });
+    });
+  });
+  const session = new SmppSession({
+    address: { host: '127.0.0.1', port: portOf(smsc), tls: false },
+    credentials: { systemId: 'a', password: 'b', systemType: '' },
+    window: 10,
+    enquireLinkMs: 60_000,
+    readingMs: 1_000,
+    timeouts: timers.timeouts,
+    onDelivery() {},
+    onInvalid() {},
+    onChange() {},
+    ...given,
+  });
+  expect(await session.bind()).toEqual({ kind: 'bound' });
+  const peer = await arrived;
+  onTestFinished(() => {
+    peer.destroy();
+    smsc.close();
+  });
+  return { session, peer, timers, ours: socketTo(portOf(smsc)) };
+}
+
+/** The end of a connection that a session of this process has. */
+function socketTo(port: number): Socket {
+  const handles = (process as unknown as { _getActiveHandles(): readonly unknown[] })._getActiveHandles();
+  const found = handles.find((each) => each instanceof Socket && each.remotePort === port);
+  if (!(found instanceof Socket)) throw new Error('The session has a socket');
+  return found;
+}

@@ -1,0 +1,124 @@
+import { setImmediate as eventLoopRound } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { encodePdu } from '../../../src/adapters/smpp/packaged-pdu.ts';
+import type { SubmitFields } from '../../../src/adapters/smpp/pdu-writer.ts';
+import {
+  ENQUIRE_LINK_TIMEOUT_MS,
+  LAST_RESPONSE_TIMEOUT_MS,
+} from '../../../src/adapters/smpp/smpp-session.ts';
+import { until } from '../../support/until.ts';
+import { boundSession } from './bound-session.ts';
+
+const SUBMITS = 40;
+const RECEIPTS = 300;
+const ENQUIRE_LINK_MS = 60_000;
+/** One PDU or few are read in a round of the event loop. */
+const READING_MS = 0.000_001;
+
+const FIELDS: SubmitFields = {
+  source_addr_ton: 5,
+  source_addr_npi: 0,
+  source_addr: 'Barid',
+  dest_addr_ton: 1,
+  dest_addr_npi: 1,
+  destination_addr: '9647701234567',
+  esm_class: 0,
+  validity_period: '',
+  registered_delivery: 1,
+  data_coding: 0,
+  short_message: { header: [], encoding: 'gsm7', text: 'x' },
+};
+
+/** A session with submits, and what its SMSC sends: receipts, and the responses behind them. */
+async function withSubmits() {
+  const seen = { receipts: 0, ids: [] as (string | null)[], capacities: new Set<number>() };
+  const { session, peer, timers, ours } = await boundSession({
+    window: SUBMITS + 1,
+    enquireLinkMs: ENQUIRE_LINK_MS,
+    readingMs: READING_MS,
+    onDelivery: () => {
+      seen.receipts += 1;
+      if (ours.destroyed) seen.capacities.add(session.capacity);
+    },
+  });
+  const sequences = Array.from({ length: SUBMITS }, () =>
+    session.submit(FIELDS, (response) => seen.ids.push(response?.messageId ?? null)),
+  );
+  const burst = Buffer.concat([
+    // More than the socket hands on at once.
+    ...Array.from({ length: RECEIPTS }, (_, index) =>
+      encodePdu('deliver_sm', index + 1, { esm_class: 4, short_message: 'x'.repeat(240) }),
+    ),
+    ...sequences.map((sequence) =>
+      encodePdu('submit_sm_resp', sequence, { command_status: 0, message_id: `id${sequence}` }),
+    ),
+  ]);
+  /** Resolves once all of the burst is in this process, and not yet read. */
+  const arrived = async (): Promise<void> => {
+    const before = ours.bytesRead;
+    peer.write(burst);
+    while (ours.bytesRead < before + burst.length) await eventLoopRound();
+    expect(seen.receipts).toBeLessThan(RECEIPTS);
+  };
+  return { session, peer, timers, ours, burst, arrived, seen, all: sequences.map((each) => `id${each}`) };
+}
+
+it('responses that came before the SMSC closed the connection count, however many receipts came before them', async () => {
+  const { session, peer, burst, seen, all } = await withSubmits();
+  peer.end(burst);
+  expect(await session.ended).toBe('The SMSC closed the connection');
+  expect(seen.ids).toEqual(all);
+  expect(seen.receipts).toBe(RECEIPTS);
+});
+
+it('responses that came before the connection failed count, and meanwhile the session takes nothing new', async () => {
+  const { session, ours, arrived, seen, all } = await withSubmits();
+  await arrived();
+  ours.destroy(Object.assign(new Error('Reset'), { code: 'ECONNRESET' }));
+  expect(await session.ended).toBe('The connection failed: ECONNRESET');
+  expect(seen.ids).toEqual(all);
+  expect(seen.receipts).toBe(RECEIPTS);
+  expect([...seen.capacities]).toEqual([0]);
+});
+
+it('responses that came before the SMSC was given up count', async () => {
+  const { session, timers, arrived, seen, all } = await withSubmits();
+  timers.expire(ENQUIRE_LINK_MS);
+  await arrived();
+  timers.expire(ENQUIRE_LINK_TIMEOUT_MS);
+  expect(await session.ended).toBe('The SMSC does not respond');
+  expect(seen.ids).toEqual(all);
+  expect(timers.all).toEqual([]);
+});
+
+it('an unbind of a session whose connection is over ends with it, after the responses that came', async () => {
+  const { session, ours, arrived, seen, all } = await withSubmits();
+  await arrived();
+  ours.destroy();
+  await until(() => !session.isBound);
+  await session.unbind(1_000);
+  expect(seen.ids).toEqual(all);
+});
+
+it('a submit whose response did not come before the connection was closed has none', async () => {
+  const { session, peer, burst, seen, all } = await withSubmits();
+  const isTaken = new Promise((resolve) => session.submit(FIELDS, resolve));
+  peer.end(burst);
+  expect(await isTaken).toBeNull();
+  expect(seen.ids).toEqual(all);
+  expect(session.isOver).toBe(true);
+});
+
+it('a connection of which the SMSC has closed its side, and reads nothing, is closed soon', async () => {
+  const { session, peer, timers, ours } = await boundSession();
+  // Until the buffers of the system are full: responses wait in the process.
+  while (ours.writableLength === 0) {
+    peer.write(Buffer.concat(Array.from({ length: 2_000 }, () => encodePdu('enquire_link', 1, {}))));
+    await eventLoopRound();
+  }
+  peer.end();
+  expect(await session.ended).toBe('The SMSC closed the connection');
+  expect(ours.destroyed).toBe(false);
+  timers.expire(LAST_RESPONSE_TIMEOUT_MS);
+  expect(ours.destroyed).toBe(true);
+});
