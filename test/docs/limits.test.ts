@@ -72,6 +72,7 @@ import {
   RECEIVER_PROJECT_SHARE,
   RECEIVER_ROUND_MS,
 } from '../../src/adapters/undici/receiver-time.ts';
+import { PROVIDER_RESPONSES_MS_MAX } from '../../src/adapters/undici/response-rounds.ts';
 import {
   PROVIDER_CONNECTIONS_MAX,
   PROVIDER_REQUESTS_MAX,
@@ -103,7 +104,11 @@ import {
   BACKLOG_SHARE,
   SUBMISSIONS_IN_FLIGHT_MAX,
 } from '../../src/application/messages/submission-capacity.ts';
-import { PROVIDER_WAIT_MS } from '../../src/application/ports/provider-http.ts';
+import {
+  PROVIDER_RESPONSE_BYTES_MAX,
+  PROVIDER_RESPONSE_MEMBERS_MAX,
+  PROVIDER_WAIT_MS,
+} from '../../src/application/ports/provider-http.ts';
 import {
   REPORTS_WRITTEN_MAX,
   REPORTS_WRITTEN_PER_PROJECT_MAX,
@@ -346,6 +351,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'requests to one channel provider over HTTP',
         `${PROVIDER_REQUESTS_MAX} in flight; one without a response for ${SLOW_AFTER_MS / 1_000} s counts no longer, up to ${PROVIDER_CONNECTIONS_MAX} in all; more wait, the most urgent first and projects in rotation, and one that waited for ${PROVIDER_WAIT_MS / 1_000} s is not sent`,
+      ],
+      [
+        'responses of channel providers over HTTP',
+        `read for ${PROVIDER_RESPONSES_MS_MAX} ms in a round of the event loop, over all providers in rotation; each of at most ${PROVIDER_RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB and ${number(PROVIDER_RESPONSE_MEMBERS_MAX)} members of JSON, but for pages of whatsapp resources`,
       ],
       [
         'whatsapp resources that are kept parsed',

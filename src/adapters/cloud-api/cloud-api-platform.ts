@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { PlatformAccountResult, WhatsappPlatform } from '../../application/ports/whatsapp-platform.ts';
+import { JSON_MEMBERS_READ_MAX } from '../../domain/shared/json-text.ts';
 import type { PlatformPhoneNumber, PlatformTemplate } from '../../domain/whatsapp/merge-account.ts';
 import {
   COMPONENT_TEXT_CHARACTERS_MAX,
@@ -213,7 +214,7 @@ export class CloudApiPlatform implements WhatsappPlatform {
       budget.bytesLeft -=
         providerResponse.kind === 'responded' ? Buffer.byteLength(providerResponse.body) : 0;
       if (budget.bytesLeft < 0) return unavailable(`The account has more than ${ACCOUNT_BYTES_MAX} bytes`);
-      const response = graph.read(providerResponse);
+      const response = graph.read(providerResponse, JSON_MEMBERS_READ_MAX);
       if (response.kind === 'error') return unavailable(errorText(response.error));
       if (response.kind !== 'json') return unavailable(response.reason);
       const read = page.safeParse(response.json);

@@ -1,4 +1,8 @@
-import type { ProviderRequest, ProviderResponse } from '../../application/ports/provider-http.ts';
+import {
+  PROVIDER_RESPONSE_MEMBERS_MAX,
+  type ProviderRequest,
+  type ProviderResponse,
+} from '../../application/ports/provider-http.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import { type GraphResponse, graphResponse, wordsOf } from './graph-response.ts';
 
@@ -40,10 +44,10 @@ export class GraphApi {
 
   /**
    * What a response says. A server may repeat the request in its error: the token is masked, because reasons are logged and
-   * stored.
+   * stored. A response to one message has at most so many members.
    */
-  read(response: ProviderResponse): GraphResponse {
-    const read = graphResponse(response);
+  read(response: ProviderResponse, membersMax = PROVIDER_RESPONSE_MEMBERS_MAX): GraphResponse {
+    const read = graphResponse(response, membersMax);
     if (read.kind !== 'error') return read;
     const { code } = read.error;
     return { ...read, error: { code, message: this.#masked(wordsOf(read.error)) } };

@@ -23,10 +23,10 @@ export type GraphResponse =
   | { readonly kind: 'not-sent' | 'limited' | 'unclear'; readonly reason: string };
 
 /** What a response says. An error object counts whatever the status is; other responses only with a status of success. */
-export function graphResponse(response: ProviderResponse): GraphResponse {
+export function graphResponse(response: ProviderResponse, membersMax: number): GraphResponse {
   if (response.kind !== 'responded') return response;
   const { status, body } = response;
-  const json = limitedJsonOf(body);
+  const json = limitedJsonOf(body, membersMax);
   const failed = errorResponse.safeParse(json);
   if (failed.success) return { kind: 'error', status, error: failed.data.error };
   if (!isSuccessStatus(status) || typeof json !== 'object' || json === null) {

@@ -1,5 +1,5 @@
 import jsonpointer from 'jsonpointer';
-import { limitedJsonOf } from '../../domain/shared/json-text.ts';
+import { JSON_MEMBERS_READ_MAX, limitedJsonOf } from '../../domain/shared/json-text.ts';
 
 /** A path in JSON: finds a value in a document, or undefined. */
 export type Pointer = (document: unknown) => unknown;
@@ -23,14 +23,18 @@ export function pointer(text: string): Pointer {
     typeof document === 'object' && document !== null ? compiled.get(document) : undefined;
 }
 
-/** The document in a JSON text, or undefined. Whole numbers too long for a JavaScript number become texts of their digits. */
-export function readJson(text: string): unknown {
+/**
+ * The document in a JSON text, or undefined, also when it has more members. Whole numbers too long for a JavaScript number become
+ * texts of their digits.
+ */
+export function readJson(text: string, members = JSON_MEMBERS_READ_MAX): unknown {
   const trimmed = text.trim();
-  const document = limitedJsonOf(trimmed);
+  const document = limitedJsonOf(trimmed, members);
   if (document === undefined || !LONG_NUMBER.test(trimmed)) return document;
   // The text is known to be JSON, so every quote in it belongs to a string.
   return limitedJsonOf(
     trimmed.replace(STRING_OR_NUMBER, (token) => (isLongNumber(token) ? `"${token}"` : token)),
+    members,
   );
 }
 

@@ -1,6 +1,7 @@
 import {
   isSuccessStatus,
   isUnclearStatus,
+  PROVIDER_RESPONSE_MEMBERS_MAX,
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/messages/submit-result.ts';
@@ -88,7 +89,7 @@ export function responseReader(
 }
 
 function documentReader(format: ResponseFormat, mistake: Mistake): (body: string) => unknown {
-  if (format.format === 'json') return readJson;
+  if (format.format === 'json') return (body) => readJson(body, PROVIDER_RESPONSE_MEMBERS_MAX);
   const pattern = orMistake(mistake, ['reply', 'pattern'], () => new LinearPattern(format.pattern));
   if (pattern === null) return () => undefined;
   return (body) => pattern.groupsIn(body.trim()) ?? undefined;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   isSuccessStatus,
   isUnclearStatus,
+  PROVIDER_RESPONSE_MEMBERS_MAX,
   type ProviderHttp,
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
@@ -92,7 +93,7 @@ function readResponse({ status, body }: Extract<ProviderResponse, { kind: 'respo
   } as const;
   // A server that fails may have acted before: what it says of the request is not certain.
   if (isUnclearStatus(status)) return unclear;
-  const response = RESPONSE.safeParse(limitedJsonOf(body)).data;
+  const response = RESPONSE.safeParse(limitedJsonOf(body, PROVIDER_RESPONSE_MEMBERS_MAX)).data;
   if (response === undefined) {
     return NOTHING_DONE_STATUSES.has(status)
       ? { kind: 'error', code: `${HTTP_ERROR_PREFIX}${status}` }

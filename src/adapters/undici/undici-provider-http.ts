@@ -13,6 +13,7 @@ import {
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import { ResponseRounds } from './response-rounds.ts';
 
 /** More responses below 200 before the one that counts are a flood: they have no body that could be counted. */
 const INFORMATIONAL_RESPONSES_MAX = 10;
@@ -28,6 +29,10 @@ const USER_AGENT = 'Barid/1.0';
 const HOUSEKEEPING: Backlog = { priority: 'housekeeping', projectId: '' };
 
 interface UndiciProviderHttpOptions {
+  /** Of the provider. */
+  readonly name?: string;
+  /** Those that all providers of the process share. */
+  readonly responses?: ResponseRounds;
   /** The deadline of one request, the wait for a connection included, in milliseconds. */
   readonly timeoutMs?: number;
   /** How long a request waits while others have the connections, in milliseconds. */
@@ -41,6 +46,8 @@ interface UndiciProviderHttpOptions {
 /** The HTTP client of one provider. Certificates and names are verified; the addresses are an operator's own choice. */
 export class UndiciProviderHttp implements ProviderHttp {
   readonly #deadlines: Deadlines;
+  readonly #name: string;
+  readonly #responses: ResponseRounds;
   readonly #agent: Agent;
   /** Undici would send what waits in the order of its calls. */
   readonly #waiting: FairQueue<Call>;
@@ -49,12 +56,16 @@ export class UndiciProviderHttp implements ProviderHttp {
   #slowTimer: NodeJS.Timeout | null = null;
 
   constructor({
+    name = '',
+    responses = new ResponseRounds(),
     timeoutMs = PROVIDER_RESPONSE_MS,
     waitMs = PROVIDER_WAIT_MS,
     slowAfterMs,
     ca,
   }: UndiciProviderHttpOptions = {}) {
     this.#waiting = new FairQueue(() => performance.now(), slowAfterMs);
+    this.#name = name;
+    this.#responses = responses;
     this.#deadlines = { timeoutMs, waitMs };
     this.#agent = new Agent({
       connections: PROVIDER_CONNECTIONS_MAX,
@@ -70,9 +81,14 @@ export class UndiciProviderHttp implements ProviderHttp {
     if (!URL.canParse(request.url))
       return Promise.resolve({ kind: 'not-sent', reason: 'The URL is not one' });
     return new Promise((resolve) => {
-      const call: Call = new Call(request, this.#deadlines, (response) => {
+      const settle = (response: ProviderResponse): void => {
         this.#release(call);
         resolve(response);
+      };
+      const call: Call = new Call(request, this.#deadlines, {
+        settle,
+        // Until then it has its place: a provider has no more responses that wait than requests in flight.
+        responded: (read) => this.#responses.add(this.#name, () => settle(read())),
       });
       this.#waiting.add(call);
       this.#dispatchSoon();
@@ -139,11 +155,18 @@ function optionsOf({ method, url, headers = {}, body }: ProviderRequest): Dispat
 
 type Deadlines = Readonly<Record<'timeoutMs' | 'waitMs', number>>;
 
+/** Either is called, once. */
+interface CallEvents {
+  readonly settle: (response: ProviderResponse) => void;
+  /** The whole response came; it is read with `read` when there is time. */
+  readonly responded: (read: () => ProviderResponse) => void;
+}
+
 /** One request and its response under one deadline. */
 class Call implements Dispatcher.DispatchHandler {
   readonly #request: ProviderRequest;
   readonly #timeoutMs: number;
-  readonly #resolve: (response: ProviderResponse) => void;
+  readonly #events: CallEvents;
   readonly #deadline: NodeJS.Timeout;
   readonly #waitDeadline: NodeJS.Timeout;
   readonly #bytesMax: number;
@@ -154,16 +177,12 @@ class Call implements Dispatcher.DispatchHandler {
   #endOfFlight: (() => void) | null = null;
   #isSettled = false;
 
-  constructor(
-    request: ProviderRequest,
-    { timeoutMs, waitMs }: Deadlines,
-    resolve: (response: ProviderResponse) => void,
-  ) {
+  constructor(request: ProviderRequest, { timeoutMs, waitMs }: Deadlines, events: CallEvents) {
     this.#request = request;
     this.#bytesMax = request.responseBytesMax ?? PROVIDER_RESPONSE_BYTES_MAX;
     this.#body = new GrowingBuffer(this.#bytesMax);
     this.#timeoutMs = timeoutMs;
-    this.#resolve = resolve;
+    this.#events = events;
     this.#deadline = setTimeout(() => this.#giveUp(), timeoutMs);
     this.#waitDeadline = setTimeout(
       () => this.#settle({ kind: 'limited', reason: 'More messages wait than the provider takes' }),
@@ -216,8 +235,11 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const body = this.#body.bytes().toString('utf8');
-    this.#settle({ kind: 'responded', status: this.#status, body });
+    if (!this.#takeEnd()) return;
+    this.#events.responded(() => {
+      const body = this.#body.bytes().toString('utf8');
+      return { kind: 'responded', status: this.#status, body };
+    });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -237,10 +259,15 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   #settle(response: ProviderResponse): void {
-    if (this.#isSettled) return;
+    if (this.#takeEnd()) this.#events.settle(response);
+  }
+
+  /** False when its end was taken before. */
+  #takeEnd(): boolean {
+    if (this.#isSettled) return false;
     this.#isSettled = true;
     clearTimeout(this.#deadline);
     clearTimeout(this.#waitDeadline);
-    this.#resolve(response);
+    return true;
   }
 }

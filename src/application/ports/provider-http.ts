@@ -45,8 +45,10 @@ export const PROVIDER_WAIT_MS = 4_000;
  */
 export const PROVIDER_RESPONSE_MS = 9_000;
 
-/** Of a response to one message: hundreds that came together are read in one round of the event loop. */
+/** Of a response to one message. */
 export const PROVIDER_RESPONSE_BYTES_MAX = 65_536;
+/** Members of all objects and lists in such a response. Reading so many takes less than a millisecond. */
+export const PROVIDER_RESPONSE_MEMBERS_MAX = 2_000;
 
 /** Timeout, conflict with an earlier request, too early: they do not say what became of the request. */
 const UNCLEAR_CLIENT_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);

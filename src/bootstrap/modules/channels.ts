@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { type SimulatedMessage, Simulator } from '../../adapters/simulator/simulator.ts';
 import { timedDelay } from '../../adapters/timer/timed-delay.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
+import { ResponseRounds } from '../../adapters/undici/response-rounds.ts';
 import { UndiciProviderHttp } from '../../adapters/undici/undici-provider-http.ts';
 import { GuardedProvider } from '../../application/messages/guarded-provider.ts';
 import { withNamedEvents, withNamedIds } from '../../application/messages/provider-ids.ts';
@@ -85,11 +86,12 @@ function liveProviders(
   simulator: ChannelProvider,
   { decorate, ...tools }: SharedTools,
 ): readonly LiveProvider[] {
+  const responses = new ResponseRounds();
   return CHANNELS.flatMap((channel) =>
     (config[channel]?.providers ?? []).map((each): LiveProvider => {
       const { name, make } = each;
       if (make === null) return { channel, provider: simulator, callback: null, whatsappPlatform: null };
-      const made = make({ ...tools, name, http: () => new UndiciProviderHttp() });
+      const made = make({ ...tools, name, http: () => new UndiciProviderHttp({ name, responses }) });
       const { callback, whatsappPlatform } = made;
       const provider = decorate(made.provider);
       return {

@@ -30,9 +30,9 @@ export const CLOSING_BRACKET = 0x5d;
 export const OPENING_BRACE = 0x7b;
 export const CLOSING_BRACE = 0x7d;
 
-/** The value in a JSON text; undefined when the text is no JSON, or exceeds what others may send us. */
-export function limitedJsonOf(text: string): unknown {
-  if (jsonExcess(text, LIMITS) !== null) return undefined;
+/** The value in a JSON text; undefined when the text is no JSON, has more members, or exceeds what others may send us. */
+export function limitedJsonOf(text: string, members = JSON_MEMBERS_READ_MAX): unknown {
+  if (jsonExcess(text, { ...LIMITS, members }) !== null) return undefined;
   try {
     return JSON.parse(text);
   } catch {

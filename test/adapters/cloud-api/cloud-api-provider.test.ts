@@ -3,7 +3,10 @@ import { describe, expect, it, test } from 'vitest';
 import { UNHEALTHY_MS } from '../../../src/adapters/cloud-api/cloud-api-provider.ts';
 import { GraphApi } from '../../../src/adapters/cloud-api/graph-api.ts';
 import { errorText } from '../../../src/adapters/cloud-api/graph-response.ts';
-import { PROVIDER_RESPONSE_BYTES_MAX } from '../../../src/application/ports/provider-http.ts';
+import {
+  PROVIDER_RESPONSE_BYTES_MAX,
+  PROVIDER_RESPONSE_MEMBERS_MAX,
+} from '../../../src/application/ports/provider-http.ts';
 import { anSmsId, aPhoneNumber, aTemplateContent, aText } from '../../support/builders.ts';
 import {
   ACCESS_TOKEN,
@@ -213,6 +216,14 @@ describe('a side that does not keep to the protocol', () => {
       'an error without a code',
       write(400, '{"error":{"message":"x"}}'),
       'Meta responded with status 400 and nothing that can be read',
+    ],
+    [
+      'more members than are read',
+      write(
+        200,
+        JSON.stringify({ messages: [{ id: 'x' }], more: Array(PROVIDER_RESPONSE_MEMBERS_MAX).fill(1) }),
+      ),
+      'Meta responded with status 200 and nothing that can be read',
     ],
     ['no message', write(200, '{"messages":[]}'), 'Meta responded without an id of the message'],
     [

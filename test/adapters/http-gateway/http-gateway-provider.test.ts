@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ChannelProvider, Submission } from '../../../src/application/ports/channel-provider.ts';
+import { PROVIDER_RESPONSE_MEMBERS_MAX } from '../../../src/application/ports/provider-http.ts';
 import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';
 import { submitAll } from '../../support/submit-all.ts';
@@ -9,6 +10,9 @@ import { type Beast, ZooGateway } from './zoo-gateway.ts';
 
 /** The deadline of requests that nobody responds to. */
 const SOON_MS = 300;
+
+/** A response with an id, and so many members in all: two lists or objects, and a comma between each two members. */
+const withMembers = (members: number): string => `{"id":"a1","more":[1${',1'.repeat(members - 3)}]}`;
 
 const opened: { close(): Promise<unknown> }[] = [];
 
@@ -229,6 +233,8 @@ describe('the gateway zoo', () => {
     ['HTML', ok('<html>Welcome</html>'), UNKNOWN, true],
     ['JSON with a byte order mark', ok('\uFEFF{"id":"a1"}'), accepted('a1'), true],
     ['deeply nested JSON', ok(`${'['.repeat(30_000)}${']'.repeat(30_000)}`), UNKNOWN, true],
+    ['as many members as are read', ok(withMembers(PROVIDER_RESPONSE_MEMBERS_MAX)), accepted('a1'), true],
+    ['a member more than are read', ok(withMembers(PROVIDER_RESPONSE_MEMBERS_MAX + 1)), UNKNOWN, true],
     ['members with special names', ok('{"__proto__":{"id":"a1"},"constructor":1}'), UNKNOWN, true],
     ['status 204', { status: 204 }, UNKNOWN, true],
     ['a redirect', { status: 301, headers: { location: '/other' } }, UNKNOWN, false],

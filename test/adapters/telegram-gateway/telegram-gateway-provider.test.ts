@@ -8,6 +8,7 @@ import { TelegramGatewayProvider } from '../../../src/adapters/telegram-gateway/
 import { UndiciProviderHttp } from '../../../src/adapters/undici/undici-provider-http.ts';
 import { MINUTE_LOG_INTERVAL_MS } from '../../../src/application/minute-log.ts';
 import type { Submission } from '../../../src/application/ports/channel-provider.ts';
+import { PROVIDER_RESPONSE_MEMBERS_MAX } from '../../../src/application/ports/provider-http.ts';
 import {
   aCode,
   aPhoneNumber,
@@ -303,6 +304,11 @@ describe('a Telegram Gateway that misbehaves', () => {
     ['an array', json([]), /HTTP 200/],
     ['half a response', { kind: 'response', status: 200, body: '{"ok":true,"result":{"requ' }, /HTTP 200/],
     ['ok as a word', json({ ok: 'true', result: { request_id: '1' } }), /HTTP 200/],
+    [
+      'more members than are read',
+      json({ ok: true, result: { request_id: '1' }, more: Array(PROVIDER_RESPONSE_MEMBERS_MAX).fill(1) }),
+      /HTTP 200/,
+    ],
     ['10 MB', HUGE_RESPONSE, /more than 65536 bytes/],
     ['a reset connection', { kind: 'reset' }, /The connection failed/],
     ['no result', { kind: 'result', result: null }, /named no id/],

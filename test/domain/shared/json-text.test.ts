@@ -32,6 +32,11 @@ describe('what JSON may hold', () => {
     expect(jsonExcess(text, limits)).toBe(excess);
   });
 
+  it('a text with more members than are asked for has no value', () => {
+    expect(limitedJsonOf('[[1,2]]', 3)).toEqual([[1, 2]]);
+    expect(limitedJsonOf('[[1,2]]', 2)).toBeUndefined();
+  });
+
   it('a text that exceeds what others may send us has no value', () => {
     expect(limitedJsonOf(`${'['.repeat(32)}${']'.repeat(32)}`)).toBeDefined();
     expect(limitedJsonOf(`${'['.repeat(33)}${']'.repeat(33)}`)).toBeUndefined();
