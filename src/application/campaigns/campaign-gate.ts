@@ -1,4 +1,6 @@
-import { FairGate, type LockRetries } from '../concurrency/fair-gate.ts';
+import { FairGate } from '../concurrency/fair-gate.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Delay } from '../ports/delay.ts';
 
 /** Requests about campaigns of one project that are worked on at a time; more wait. */
 export const CAMPAIGN_REQUESTS_PER_PROJECT_MAX = 2;
@@ -14,7 +16,7 @@ export const CAMPAIGN_REQUESTS_MAX = 6;
  * and nobody's codes may wait for them. The others wait here, without a connection to the database.
  */
 export class CampaignGate extends FairGate {
-  constructor(lockRetries: LockRetries) {
-    super({ perKey: CAMPAIGN_REQUESTS_PER_PROJECT_MAX, all: CAMPAIGN_REQUESTS_MAX }, lockRetries);
+  constructor(options: { readonly clock: Clock; readonly lockPause: Delay }) {
+    super({ perKey: CAMPAIGN_REQUESTS_PER_PROJECT_MAX, all: CAMPAIGN_REQUESTS_MAX }, options);
   }
 }

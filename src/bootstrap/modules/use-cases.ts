@@ -263,7 +263,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     clock,
     keepsPlatformLimits,
   });
-  wire(bind, CampaignGate, { clock, pause: lockRetryDelay });
+  wire(bind, CampaignGate, { clock, lockPause: lockRetryDelay });
   wire(bind, BrowseCampaigns, { unitOfWork });
   wire(bind, RecordJobFailure, { unitOfWork, clock, logger });
   wire(bind, RequestReports, {

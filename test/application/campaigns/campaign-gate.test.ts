@@ -4,8 +4,9 @@ import {
   CAMPAIGN_REQUESTS_PER_PROJECT_MAX,
   CampaignGate,
 } from '../../../src/application/campaigns/campaign-gate.ts';
-import { LOCKED_WORK_MS } from '../../../src/application/concurrency/fair-gate.ts';
+import { HANGING_WORK_MS, LOCKED_WORK_MS } from '../../../src/application/concurrency/fair-gate.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
+import { StorageAway } from '../../../src/application/errors/storage-unavailable.ts';
 
 const LOCKED = new StorageLocked(new Error('locked'));
 
@@ -13,7 +14,7 @@ const LOCKED = new StorageLocked(new Error('locked'));
 function gateWorld() {
   const clock = { at: 0, now: () => clock.at };
   const pauses: (() => void)[] = [];
-  const gate = new CampaignGate({ clock, pause: (over) => void pauses.push(over) });
+  const gate = new CampaignGate({ clock, lockPause: (over) => void pauses.push(over) });
   const running: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
   const request = (project: string, name: string) =>
@@ -119,6 +120,28 @@ describe('the gate of campaigns', () => {
     await end('a1', LOCKED);
     await locked;
     expect(running).toEqual(['a1', 'a2', 'a1', 'a1', 'a3']);
+  });
+
+  it('requests that wait are rejected when the database hangs, and not when a connection was lost at once', async () => {
+    const { request, running, end, clock } = gateWorld();
+    const away = new StorageAway(new Error('no response'));
+    const lost = expect(request('a', 'a1')).rejects.toBe(away);
+    const hanging = expect(request('a', 'a2')).rejects.toBe(away);
+    const waiting = [request('a', 'a3'), request('a', 'a4'), request('a', 'a5')] as const;
+    await end('nobody');
+    clock.at += HANGING_WORK_MS - 1;
+    await end('a1', away);
+    await lost;
+    expect(running).toEqual(['a1', 'a2', 'a3']);
+    clock.at += 1;
+    const rejected = waiting.slice(1).map((each) => expect(each).rejects.toBe(away));
+    await end('a2', away);
+    await Promise.all([hanging, ...rejected]);
+    await end('a3');
+    expect(await waiting[0]).toBe('a3');
+    void request('a', 'a6');
+    await end('nobody');
+    expect(running).toEqual(['a1', 'a2', 'a3', 'a6']);
   });
 
   it('a request that fails makes its place free', async () => {

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
 import type { AttachRecipients } from '../../../application/campaigns/attach-recipients.ts';
 import type { BrowseCampaigns } from '../../../application/campaigns/browse-campaigns.ts';
@@ -127,7 +128,7 @@ export function campaignRoutes({
   );
   /** Large bodies are held in memory while they are read and while they wait. */
   const throughBodyGate = byProject(
-    new FairGate({ perKey: LARGE_BODIES_PER_PROJECT_MAX, all: LARGE_BODIES_MAX }),
+    new FairGate({ perKey: LARGE_BODIES_PER_PROJECT_MAX, all: LARGE_BODIES_MAX }, { clock: performance }),
   );
 
   const list = route({

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
 import { millisecondsInSecond } from 'date-fns/constants';
 import type { z } from 'zod';
@@ -59,7 +60,10 @@ export function reportRoutes(
 ): RouteFamily {
   const admission = projectKey(authenticate);
   /** By network, as the downloads: made-up links take none of their places. */
-  const links = new FairGate({ perKey: REPORT_LINKS_PER_ADDRESS_MAX, all: REPORT_LINKS_MAX });
+  const links = new FairGate(
+    { perKey: REPORT_LINKS_PER_ADDRESS_MAX, all: REPORT_LINKS_MAX },
+    { clock: performance },
+  );
   const downloads = new InFlight({ perKey: REPORT_DOWNLOADS_PER_ADDRESS_MAX, all: REPORT_DOWNLOADS_MAX });
   const downloadsOfProjects = new InFlight({ perKey: REPORT_DOWNLOADS_PER_PROJECT_MAX });
   const linkOf = (request: IncomingMessage, fileId: string) =>

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import { FairGate } from '../../../application/concurrency/fair-gate.ts';
 import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import {
@@ -25,10 +26,10 @@ export class LoadShedder {
   readonly #max: number;
   readonly #byAddress: InFlight;
   readonly #byProject: InFlight;
-  readonly #projectGate = new FairGate({
-    perKey: PROJECT_REQUESTS_PER_PROJECT_MAX,
-    all: PROJECT_REQUESTS_MAX,
-  });
+  readonly #projectGate = new FairGate(
+    { perKey: PROJECT_REQUESTS_PER_PROJECT_MAX, all: PROJECT_REQUESTS_MAX },
+    { clock: performance },
+  );
   /** Of bodies, by project. */
   readonly #bodies: FairRounds;
   /** Of larger ones. */

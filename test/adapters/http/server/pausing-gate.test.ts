@@ -15,7 +15,7 @@ beforeEach(() => {
   busy = 0;
   begun = [];
   ends = new Map();
-  const maxima = new FairGate({ perKey: 2, all: 6 });
+  const maxima = new FairGate({ perKey: 2, all: 6 }, { clock: { now: () => 0 } });
   gate = new PausingGate(maxima, { freeMs: 5, share: 0.2 }, () => busy);
   vi.spyOn(performance, 'now').mockImplementation(() => now);
 });
