@@ -28,7 +28,7 @@ interface Waiting<Item, Result> {
   readonly repeated: boolean;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
-  /** Called when its project is isolated; only of items that can come again, which need not wait for the lock. */
+  /** Called when its project meets a lock; only of items that can come again, which need not wait for it. */
   readonly isolated?: () => void;
 }
 
@@ -44,11 +44,17 @@ export const BATCH_ITEMS_MAX = 256;
  */
 export const REPEATS_END_MS = 5_000;
 
+/**
+ * A project stays isolated for so long after its last lock, in milliseconds: a lock that comes and goes would hold the others up
+ * again and again.
+ */
+export const ISOLATION_MS = 2_000;
+
 /** Batches in flight at a time: one that works, beside one that waits for its commit or is repeated. */
 export const BATCHES_MAX = 2;
 
 interface BatcherOptions<Item> {
-  /** Measures `REPEATS_END_MS`. */
+  /** Measures `REPEATS_END_MS` and `ISOLATION_MS`. */
   readonly clock: Clock;
   /** After a batch has begun, the next one collects items for this long or until it is full. Without it there is no wait. */
   readonly batchWindow?: Delay;
@@ -61,11 +67,21 @@ interface BatcherOptions<Item> {
   readonly onIsolated?: (items: readonly Item[]) => void;
 }
 
+/** What the batcher of an isolated project knows of it. */
+interface Isolation {
+  /** When a lock was there last, by the clock. */
+  lockedAt: number;
+  /** Whether none of its batches has succeeded since it met a lock. */
+  isLocked: boolean;
+  readonly end: () => void;
+}
+
 /**
  * Turns single calls into batches. While one batch runs the next one fills; a batch begins at the end of the round of
  * the event loop, or of the batch window if there is one. A batch that throws is run again item by item, so that a poisoned item
- * fails alone. When the database could not do it, it is run again by halves, but not when the database was away for long. A batch
- * that met a lock is run again as one batch for each project, all at once. `work` returns its results in the order of its items.
+ * fails alone. When the database could not do it, it is run again by halves, but not when the database was away for long: then
+ * all that waits is rejected with it. A batch that met a lock is run again as one batch for each project, all at once. `work`
+ * returns its results in the order of its items.
  */
 export class Batcher<Item, Result> {
   readonly #work: BatchWork<Item, Result>;
@@ -73,10 +89,10 @@ export class Batcher<Item, Result> {
   readonly #batchWindow: Delay | null;
   readonly #projectsOf: NonNullable<BatcherOptions<Item>['projectsOf']> | null;
   readonly #onIsolated: (items: readonly Item[]) => void;
-  /** One batcher for each isolated project, until one of its batches succeeds or none of its items is left. */
+  /** One batcher for each isolated project. */
   readonly #isolated = new Map<string, Batcher<Item, Result>>();
-  /** Ends the isolation, when this is the batcher of an isolated project. */
-  #endIsolation: () => void = () => {};
+  /** Null unless this is the batcher of an isolated project. */
+  #isolation: Isolation | null = null;
   readonly #waiting: Waiting<Item, Result>[] = [];
   #isWorking = false;
   #inFlight = 0;
@@ -94,9 +110,11 @@ export class Batcher<Item, Result> {
     this.#onIsolated = onIsolated ?? (() => {});
   }
 
-  /** Whether items of the project run in batches of their own now, because one of its rows is locked. */
-  isIsolated(projectId: string): boolean {
-    return this.#isolated.has(projectId);
+  /** Whether a row of the project is locked, as far as is known: no batch of it has succeeded since it was isolated. */
+  isLocked(projectId: string): boolean {
+    const batcher = this.#isolated.get(projectId);
+    if (batcher === undefined) return false;
+    return batcher.#isLocked && !batcher.#isIdleForLong;
   }
 
   /** Resolves with the item's own result once its batch is done; rejects with its own error. */
@@ -121,7 +139,7 @@ export class Batcher<Item, Result> {
 
   /**
    * For items that can come again. Calls `settled` once for each: with null when it is done, else with its error. Resolves when
-   * no other item waits for these: each is settled, or its project is isolated. An item of a project that was isolated before
+   * no other item waits for these: each is settled, or its project has met a lock. An item of a project that is locked already
    * is settled with `StorageLocked` at once. It runs all the same, unless a full batch of its project waits.
    */
   submitEach(items: readonly Item[], settled: ItemSettled): Promise<void> {
@@ -150,7 +168,17 @@ export class Batcher<Item, Result> {
     onNextRound(() => void this.#runNext());
   }
 
+  /** Nothing runs or waits, and the time of the isolation is over. */
+  get #isIdleForLong(): boolean {
+    return this.#inFlight === 0 && this.#waiting.length === 0 && this.#isIsolationOver();
+  }
+
+  get #isLocked(): boolean {
+    return this.#isolation?.isLocked === true;
+  }
+
   async #runNext(): Promise<void> {
+    this.#endIdleIsolations();
     const filled = this.#waiting.splice(0, BATCH_ITEMS_MAX);
     const batch = this.#isolated.size === 0 ? filled : await this.#withoutIsolated(filled);
     let holdsNext = true;
@@ -162,9 +190,9 @@ export class Batcher<Item, Result> {
     };
     if (batch.length > 0) await this.#run(batch, letNextBegin);
     this.#inFlight -= 1;
+    if (!this.#isLocked && this.#isIsolationOver()) this.#isolation?.end();
     letNextBegin();
     this.#begin();
-    if (this.#inFlight === 0) this.#endIsolation();
   }
 
   #startWindow(): void {
@@ -181,11 +209,14 @@ export class Batcher<Item, Result> {
 
   async #run(batch: readonly Waiting<Item, Result>[], letNextBegin: () => void): Promise<void> {
     const end = this.#clock.now() + REPEATS_END_MS;
+    const lockWait = this.#lockWaitOf(batch);
     try {
-      await this.#runOnce(batch, letNextBegin);
+      await this.#runOnce(batch, { lockWait, letNextBegin });
     } catch (failure) {
-      if (failure instanceof StorageLocked) return this.#isolate(batch, failure);
-      if (failure instanceof StorageAway && this.#clock.now() > end) return rejectAll(batch, failure);
+      if (failure instanceof StorageLocked) return this.#runBehindLock(batch, failure, lockWait);
+      if (failure instanceof StorageAway && this.#clock.now() > end) {
+        return this.#reject(batch, failure, end);
+      }
       if (failure instanceof StorageUnavailable) {
         // A statement may take all its time in each half.
         letNextBegin();
@@ -195,14 +226,31 @@ export class Batcher<Item, Result> {
     }
   }
 
-  async #runOnce(batch: readonly Waiting<Item, Result>[], letNextBegin: () => void): Promise<void> {
-    const run: BatchRun = {
-      repeated: batch.some(({ repeated }) => repeated),
-      lockWait: this.#projectsOf === null ? 'long' : 'brief',
-      letNextBegin,
-    };
-    settle(batch, await this.#work(itemsOf(batch), run));
-    this.#endIsolation();
+  /** A batch of an isolated project waits long only behind a lock that it has met: items that can come again wait with it. */
+  #lockWaitOf(batch: readonly Waiting<Item, Result>[]): LockWait {
+    if (this.#isolation === null) return this.#projectsOf === null ? 'long' : 'brief';
+    return this.#isLocked || batch.some(({ repeated }) => repeated) ? 'long' : 'brief';
+  }
+
+  async #runOnce(
+    batch: readonly Waiting<Item, Result>[],
+    run: Pick<BatchRun, 'lockWait' | 'letNextBegin'>,
+  ): Promise<void> {
+    const repeated = batch.some((waiting) => waiting.repeated);
+    settle(batch, await this.#work(itemsOf(batch), { ...run, repeated }));
+    if (this.#isLocked) this.#noteLock(false);
+  }
+
+  /** Runs items of a failed batch again. Those that meet a lock are not waited for. */
+  async #runAgain(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    const again = batch.map(asRepeated);
+    const lockWait = this.#lockWaitOf(again);
+    try {
+      await this.#runOnce(again, { lockWait, letNextBegin: () => {} });
+    } catch (error) {
+      if (!(error instanceof StorageLocked)) throw error;
+      await this.#runBehindLock(again, error, lockWait);
+    }
   }
 
   async #repeatByHalves(batch: readonly Waiting<Item, Result>[], end: number): Promise<void> {
@@ -210,16 +258,15 @@ export class Batcher<Item, Result> {
       isOver: () => this.#clock.now() > end,
       run: async (half) => {
         try {
-          await this.#runOnce(half.map(asRepeated), () => {});
+          await this.#runAgain(half);
         } catch (error) {
           if (error instanceof StorageUnavailable) return error;
-          if (error instanceof StorageLocked) await this.#isolate(half, error);
-          else await this.#repeatEach(half, error, end);
+          await this.#repeatEach(half, error, end);
         }
         return null;
       },
     });
-    for (const { items, error } of undone) rejectAll(items, error);
+    for (const { items, error } of undone) this.#reject(items, error, end);
   }
 
   /** What is to blame is often the row of a project: in this order one half is without it. */
@@ -238,24 +285,36 @@ export class Batcher<Item, Result> {
       }
       try {
         if (hopeless !== null) throw hopeless.error;
-        await this.#runOnce([asRepeated(waiting)], () => {});
+        await this.#runAgain([waiting]);
       } catch (error) {
         if (error instanceof StorageUnavailable) hopeless ??= { error };
-        if (error instanceof StorageLocked) await this.#isolate([waiting], error);
-        else waiting.reject(error);
+        this.#reject([waiting], error, end);
       }
     }
   }
 
-  /** Runs a batch that met a lock again, by project. An isolated project has waited long for the lock: it is rejected. */
-  async #isolate(batch: readonly Waiting<Item, Result>[], failure: StorageLocked): Promise<void> {
+  /** Rejects items, and all that waits when the database was away for long: it would end alike. */
+  #reject(batch: readonly Waiting<Item, Result>[], error: unknown, end: number): void {
+    rejectAll(batch, error);
+    if (error instanceof StorageAway && this.#clock.now() > end) rejectAll(this.#waiting.splice(0), error);
+  }
+
+  /** Runs a batch that met a lock again, by project. One that has waited long for it is rejected. */
+  async #runBehindLock(
+    batch: readonly Waiting<Item, Result>[],
+    failure: StorageLocked,
+    lockWait: LockWait,
+  ): Promise<void> {
+    this.#noteLock(true);
+    if (lockWait === 'long') return rejectAll(batch, failure);
     try {
-      if (this.#projectsOf === null) throw failure;
-      const projectIds = await this.#projectsOf(itemsOf(batch));
-      const byProject = groupBy(batch.map(asRepeated), (_, index) => projectIds[index] ?? '');
+      const again = batch.map(asRepeated);
+      const projectIds = await this.#projectsOf?.(itemsOf(batch));
       this.#onIsolated(itemsOf(batch));
       for (const { isolated } of batch) isolated?.();
-      for (const [projectId, own] of byProject) this.#batcherOf(projectId).#add(own);
+      if (projectIds === undefined) return this.#add(again);
+      const byProject = groupBy(again, (_, index) => projectIds[index] ?? '');
+      for (const [projectId, own] of byProject) this.#isolate(projectId).#add(own);
     } catch (error) {
       rejectAll(batch, error);
     }
@@ -282,26 +341,53 @@ export class Batcher<Item, Result> {
   /** Takes an item of the isolated project that this is the batcher of. */
   #addIsolated(waiting: Waiting<Item, Result>): void {
     const { isolated, reject } = waiting;
-    const isFull = this.#waiting.length >= BATCH_ITEMS_MAX;
-    if (isolated !== undefined) {
+    if (isolated !== undefined && this.#isLocked) {
       isolated();
       reject(new StorageLocked('A row of the project is locked'));
+      if (this.#waiting.length >= BATCH_ITEMS_MAX) return;
     }
-    if (isolated === undefined || !isFull) this.#add([waiting]);
+    this.#add([waiting]);
   }
 
-  /** The batcher of an isolated project, which waits long for locks. */
-  #batcherOf(projectId: string): Batcher<Item, Result> {
-    const known = this.#isolated.get(projectId);
-    if (known !== undefined) return known;
-    const batcher = new Batcher(this.#work, { clock: this.#clock });
+  /** The batcher of a project that has met a lock. */
+  #isolate(projectId: string): Batcher<Item, Result> {
+    const batcher = this.#isolated.get(projectId) ?? this.#newIsolated(projectId);
+    batcher.#noteLock(true);
+    return batcher;
+  }
+
+  #newIsolated(projectId: string): Batcher<Item, Result> {
+    const batchWindow = this.#batchWindow;
+    const batcher = new Batcher(this.#work, {
+      clock: this.#clock,
+      ...(batchWindow === null ? {} : { batchWindow }),
+    });
     this.#isolated.set(projectId, batcher);
-    batcher.#endIsolation = () => {
+    const end = (): void => {
       if (this.#isolated.get(projectId) !== batcher) return;
       this.#isolated.delete(projectId);
       this.#add(batcher.#waiting.splice(0));
     };
+    batcher.#isolation = { lockedAt: this.#clock.now(), isLocked: true, end };
     return batcher;
+  }
+
+  /** A lock is there, or was until now. */
+  #noteLock(isLocked: boolean): void {
+    if (this.#isolation === null) return;
+    this.#isolation.isLocked = isLocked;
+    this.#isolation.lockedAt = this.#clock.now();
+  }
+
+  /** Also when the clock was put back. */
+  #isIsolationOver(): boolean {
+    return this.#isolation !== null && Math.abs(this.#clock.now() - this.#isolation.lockedAt) >= ISOLATION_MS;
+  }
+
+  #endIdleIsolations(): void {
+    for (const batcher of this.#isolated.values()) {
+      if (batcher.#isIdleForLong) batcher.#isolation?.end();
+    }
   }
 }
 

@@ -103,7 +103,7 @@ export class ApplyMessageEvents {
 
   /** Whether a lock keeps the submit results of the project from being committed. */
   isIsolated(projectId: string): boolean {
-    return this.#batcher.isIsolated(projectId);
+    return this.#batcher.isLocked(projectId);
   }
 
   /** Resolves when the receipts are committed: to their messages, or parked until their submit result is. */

@@ -5,6 +5,7 @@ import {
   Batcher,
   type BatchRun,
   type BatchWork,
+  ISOLATION_MS,
   REPEATS_END_MS,
 } from '../../../src/application/concurrency/batcher.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
@@ -428,6 +429,63 @@ describe('the batcher', () => {
     expect(runs).toBe(6);
   });
 
+  it('what waits is rejected with a batch for which the database was away for all its time, and is not run', async () => {
+    const clock = { at: 0, now: () => clock.at };
+    const held = new HeldWork();
+    const batcher = new Batcher(held.work, { clock });
+    const away = new StorageAway(new Error('silence'));
+    const first = expect(batcher.submit(1)).rejects.toBe(away);
+    const batch = await held.next();
+    const waiting = expect(batcher.submitAll([2, 3])).rejects.toBe(away);
+    clock.at += REPEATS_END_MS + 1;
+    batch.fail(away);
+    await Promise.all([first, waiting]);
+    const later = batcher.submit(4);
+    const next = await held.next();
+    expect([next.items, held.waiting]).toEqual([[4], 0]);
+    next.finish(named([4]));
+    expect(await later).toBe('result 4');
+  });
+
+  it('what waits is rejected with a half for which the database was away until the time of its batch was over', async () => {
+    const clock = { at: 0, now: () => clock.at };
+    const held = new HeldWork();
+    const batcher = new Batcher(held.work, { clock });
+    const away = new StorageAway(new Error('silence'));
+    const first = expect(batcher.submit(1)).rejects.toBe(away);
+    (await held.next()).fail(new StorageAway(new Error('the connection was lost')));
+    const half = await held.next();
+    const second = batcher.submit(2);
+    const other = await held.next();
+    const waiting = expect(batcher.submit(3)).rejects.toBe(away);
+    clock.at += REPEATS_END_MS + 1;
+    half.fail(away);
+    await Promise.all([first, waiting]);
+    other.finish(named([2]));
+    expect(await second).toBe('result 2');
+    await turn();
+    expect(held.waiting).toBe(0);
+  });
+
+  it.each([
+    { name: 'away for less', error: new StorageAway(new Error('lost')), tookMs: REPEATS_END_MS / 2 },
+    { name: 'too slow', error: new StorageUnavailable(new Error('silence')), tookMs: REPEATS_END_MS + 1 },
+  ])('what waits is run while the database is $name', async ({ error, tookMs }) => {
+    const clock = { at: 0, now: () => clock.at };
+    const batcher = new Batcher(
+      async (items: readonly number[]) => {
+        if (!items.includes(1)) return named(items);
+        waiting ??= batcher.submit(2);
+        clock.at += tookMs;
+        throw error;
+      },
+      { clock },
+    );
+    let waiting: Promise<string> | null = null;
+    await expect(batcher.submit(1)).rejects.toBe(error);
+    expect(await waiting).toBe('result 2');
+  });
+
   it('one half is done though the batch took all its time to fail, and the other is halved no further', async () => {
     const clock = { at: 0, now: () => clock.at };
     const batcher = new Batcher(
@@ -534,11 +592,13 @@ describe('the batcher', () => {
     const projectOf = (item: number) => `project ${Math.floor(item / 10)}`;
     const projectsOf = async (items: readonly number[]) => items.map(projectOf);
 
+    const clock = { at: 0, now: () => clock.at };
+
     function isolatingBatcher(
       work: BatchWork<number, string>,
       findProjects: (items: readonly number[]) => Promise<readonly string[]> = projectsOf,
     ): Batcher<number, string> {
-      return new Batcher(work, { clock: STANDING_CLOCK, projectsOf: findProjects });
+      return new Batcher(work, { clock, projectsOf: findProjects });
     }
 
     /** The batches of `count` projects, by the first item. */
@@ -570,7 +630,7 @@ describe('the batcher', () => {
       expect(await Promise.all(outcomes)).toEqual(named([12, 21, 11, 22]));
     });
 
-    it('a batcher lets no project wait for one whose own batch waits for a lock, and shares batches with it again after that', async () => {
+    it('a batcher lets no project wait for one whose own batch waits for a lock, and shares batches with it again a while after that', async () => {
       const held = new HeldWork();
       const batcher = isolatingBatcher(held.work);
       const locked = [batcher.submit(11)];
@@ -579,23 +639,126 @@ describe('the batcher', () => {
       const batches = await nextBatches(held, 2);
       batches.get(21)?.finish(named([21]));
       await Promise.all(first);
+      clock.at += ISOLATION_MS;
       locked.push(batcher.submit(12));
       const others = [batcher.submit(22), batcher.submit(31)];
       const shared = await held.next();
       expect([shared.items, shared.run.lockWait]).toEqual([[22, 31], 'brief']);
       shared.finish(named([22, 31]));
       expect(await Promise.all(others)).toEqual(named([22, 31]));
-      expect(batcher.isIsolated('project 1')).toBe(true);
+      expect([1, 2, 3].map((project) => batcher.isLocked(`project ${project}`))).toEqual([
+        true,
+        false,
+        false,
+      ]);
       batches.get(11)?.finish(named([11]));
-      const together = await held.next();
+      const own = await held.next();
       locked.push(batcher.submit(13));
-      expect([together.items, together.run.lockWait, together.run.repeated]).toEqual([[12], 'brief', false]);
-      expect(batcher.isIsolated('project 1')).toBe(false);
-      together.finish(named([12]));
-      const last = await held.next();
-      expect([last.items, last.run.lockWait]).toEqual([[13], 'brief']);
-      last.finish(named([13]));
-      expect(await Promise.all(locked)).toEqual(named([11, 12, 13]));
+      expect([own.items, own.run.lockWait, own.run.repeated]).toEqual([[12], 'brief', false]);
+      expect(batcher.isLocked('project 1')).toBe(false);
+      clock.at += ISOLATION_MS;
+      own.finish(named([12]));
+      const last = [batcher.submit(23)];
+      const together = await held.next();
+      expect([together.items, together.run.lockWait]).toEqual([[13, 23], 'brief']);
+      together.finish(named([13, 23]));
+      expect(await Promise.all([...locked, ...last])).toEqual(named([11, 12, 13, 23]));
+    });
+
+    it.each([
+      { afterMs: ISOLATION_MS - 1, batches: [[21], [12]] },
+      { afterMs: ISOLATION_MS, batches: [[12, 21]] },
+      { afterMs: 1 - ISOLATION_MS, batches: [[21], [12]] },
+      { afterMs: -ISOLATION_MS, batches: [[12, 21]] },
+    ])(
+      'a lock that comes and goes holds up no other project until $afterMs ms after it was there last: then $batches.length batches',
+      async ({ afterMs, batches }) => {
+        const held = new HeldWork();
+        const batcher = isolatingBatcher(held.work);
+        const first = batcher.submit(11);
+        (await held.next()).fail(LOCKED);
+        const own = await held.next();
+        clock.at += 10 * ISOLATION_MS;
+        own.finish(named([11]));
+        await first;
+        clock.at += afterMs;
+        const outcomes = [12, 21].map((item) => batcher.submit(item));
+        const begun = [...(await nextBatches(held, batches.length)).values()];
+        expect(begun.map(({ items }) => items).toSorted(([a], [b]) => (b ?? 0) - (a ?? 0))).toEqual(batches);
+        for (const { items, finish } of begun) finish(named(items));
+        expect(await Promise.all(outcomes)).toEqual(named([12, 21]));
+        expect(held.waiting).toBe(0);
+      },
+    );
+
+    it('a lock that comes again while its project is isolated is waited for long by that project, and by no other', async () => {
+      const held = new HeldWork();
+      const batcher = isolatingBatcher(held.work);
+      const locked = [batcher.submit(11)];
+      (await held.next()).fail(LOCKED);
+      (await held.next()).finish(named([11]));
+      await locked[0];
+      clock.at += ISOLATION_MS - 1;
+      locked.push(batcher.submit(12));
+      (await held.next()).fail(LOCKED);
+      const own = await held.next();
+      expect([own.items, own.run.lockWait, own.run.repeated]).toEqual([[12], 'long', true]);
+      clock.at += 1;
+      const other = batcher.submit(21);
+      locked.push(batcher.submit(13));
+      const shared = await held.next();
+      expect(shared.items).toEqual([21]);
+      shared.finish(named([21]));
+      own.finish(named([12]));
+      (await held.next()).finish(named([13]));
+      expect(await Promise.all([...locked, other])).toEqual(named([11, 12, 13, 21]));
+    });
+
+    it('a project counts as locked until a batch of its own succeeds, or a while after its last one was rejected', async () => {
+      const held = new HeldWork();
+      const batcher = isolatingBatcher(held.work);
+      const outcomes = Promise.allSettled([batcher.submit(11), batcher.submit(21)]);
+      (await held.next()).fail(LOCKED);
+      const batches = await nextBatches(held, 2);
+      const locked = () => [1, 2].map((project) => batcher.isLocked(`project ${project}`));
+      expect(locked()).toEqual([true, true]);
+      batches.get(21)?.finish(named([21]));
+      await turn();
+      clock.at += 10 * ISOLATION_MS;
+      expect(locked()).toEqual([true, false]);
+      batches.get(11)?.fail(LOCKED);
+      await outcomes;
+      await turn();
+      clock.at += ISOLATION_MS - 1;
+      expect(locked()).toEqual([true, false]);
+      clock.at += 1;
+      expect(locked()).toEqual([false, false]);
+    });
+
+    it('the batches of an isolated project have the batch window of the others', async () => {
+      const held = new HeldWork();
+      const windows: (() => void)[] = [];
+      const batcher = new Batcher(held.work, {
+        clock,
+        projectsOf,
+        batchWindow: (over) => void windows.push(over),
+      });
+      const outcomes = [batcher.submit(11)];
+      (await held.next()).fail(LOCKED);
+      (await held.next()).finish(named([11]));
+      await outcomes[0];
+      outcomes.push(batcher.submit(12));
+      windows.shift()?.();
+      await turn();
+      outcomes.push(batcher.submit(13));
+      windows.pop()?.();
+      await turn();
+      expect(held.waiting).toBe(0);
+      for (const over of windows.splice(0)) over();
+      const own = await held.next();
+      expect(own.items).toEqual([12, 13]);
+      own.finish(named([12, 13]));
+      expect(await Promise.all(outcomes)).toEqual(named([11, 12, 13]));
     });
 
     it('a batcher isolates also a project that is alone in its batch, so that later ones of others do not wait for it', async () => {
@@ -614,7 +777,7 @@ describe('the batcher', () => {
       expect(await locked).toBe('result 11');
     });
 
-    it('a batcher rejects the items of a project whose own batch met the lock to its end, and forgets the project', async () => {
+    it('a batcher rejects the items of a project whose own batch met the lock to its end, without running them again', async () => {
       const held = new HeldWork();
       const batcher = isolatingBatcher(held.work);
       const locked = [batcher.submit(11), batcher.submit(12)].map((each) =>
@@ -623,7 +786,7 @@ describe('the batcher', () => {
       (await held.next()).fail(LOCKED);
       (await held.next()).fail(LOCKED);
       await Promise.all(locked);
-      expect([held.waiting, batcher.isIsolated('project 1')]).toEqual([0, false]);
+      expect(held.waiting).toBe(0);
     });
 
     it('a batcher keeps a project isolated whose own batch met the lock to its end while more of its items wait', async () => {
@@ -642,7 +805,7 @@ describe('the batcher', () => {
       expect([next.items, next.run.lockWait, next.run.repeated]).toEqual([[12], 'long', false]);
       next.finish(named([12]));
       expect(await later).toBe('result 12');
-      expect(batcher.isIsolated('project 1')).toBe(false);
+      expect(batcher.isLocked('project 1')).toBe(false);
     });
 
     it('a batcher isolates the project of an item that meets a lock when it is repeated alone', async () => {
@@ -722,7 +885,7 @@ describe('the batcher', () => {
           return named(items);
         },
         {
-          clock: STANDING_CLOCK,
+          clock,
           projectsOf: (items) => {
             asked += 1;
             return projectsOf(items);
@@ -734,8 +897,13 @@ describe('the batcher', () => {
       expect([asked, isolated]).toEqual([0, []]);
       locks = 1;
       await batcher.submitAll([11, 21]);
-      await batcher.submitAll([12, 22]);
       expect([asked, isolated]).toEqual([1, [11, 21]]);
+      clock.at += ISOLATION_MS - 1;
+      await batcher.submitAll([12, 22]);
+      expect([asked, isolated]).toEqual([2, [11, 21, 12, 22]]);
+      clock.at += 1;
+      await batcher.submitAll([13, 23]);
+      expect([asked, isolated]).toEqual([2, [11, 21, 12, 22]]);
     });
   });
 
@@ -810,6 +978,28 @@ describe('the batcher', () => {
       expect(said).toHaveLength(items.length + 5);
       expect(said.at(-1)).toBe('0 null');
       expect(held.waiting).toBe(0);
+    });
+
+    it('items of an isolated project are waited for when no lock is there, and others follow when one is there again', async () => {
+      const held = new HeldWork();
+      const batcher = new Batcher(held.work, { clock: STANDING_CLOCK, projectsOf });
+      const said: string[] = [];
+      const first = submitEach(batcher, [0], said);
+      (await held.next()).fail(new StorageLocked('locked'));
+      (await held.next()).finish(named([0]));
+      await first;
+      const second = submitEach(batcher, [1], said);
+      const own = await held.next();
+      expect([own.run.lockWait, said]).toEqual(['brief', ['next', '0 null']]);
+      own.fail(new StorageLocked('locked'));
+      await second;
+      const again = await held.next();
+      expect([again.run.lockWait, said]).toEqual(['long', ['next', '0 null', 'next']]);
+      again.fail(new StorageLocked('locked'));
+      await turn();
+      await submitEach(batcher, [2], said);
+      expect(said.slice(3)).toEqual(['1 StorageLocked', '2 StorageLocked', 'next']);
+      (await held.next()).finish(named([2]));
     });
   });
 
