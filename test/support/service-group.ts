@@ -5,6 +5,7 @@ import { problemsOf, unfinishedIn } from '../../src/application/billing/audit-le
 import type { Clock } from '../../src/application/ports/clock.ts';
 import { parseChannels } from '../../src/bootstrap/channels-file.ts';
 import { type Role, readConfig } from '../../src/bootstrap/config.ts';
+import type { EgressConfig } from '../../src/bootstrap/egress-config.ts';
 import { readSeed, type SeedFile } from '../../src/bootstrap/seed-file.ts';
 import { Service } from '../../src/bootstrap/service.ts';
 import { RecordingLogger } from './recording-logger.ts';
@@ -80,14 +81,16 @@ export class ServiceGroup {
   readonly #url: string;
   readonly #seed: SeedFile;
   readonly #channels: unknown;
+  readonly #egress: Partial<EgressConfig>;
   readonly #schema = `group_${randomBytes(6).toString('hex')}`;
   readonly #members: Member[] = [];
 
   /** `channels` is the content of a channels file; live projects have no channel without. */
-  constructor(url: string, seed: SeedFile, channels: unknown = {}) {
+  constructor(url: string, seed: SeedFile, channels: unknown = {}, egress: Partial<EgressConfig> = {}) {
     this.#url = url;
     this.#seed = seed;
     this.#channels = channels;
+    this.#egress = egress;
   }
 
   /** Starts all of them at the same moment. */
@@ -138,12 +141,19 @@ export class ServiceGroup {
   }
 
   /** Holds the lock on the account of a project, as an operator may, until the function it resolves with is called. */
-  async lockAccount(projectId: string): Promise<() => Promise<void>> {
+  lockAccount(projectId: string): Promise<() => Promise<void>> {
+    return this.lock(`SELECT 1 FROM accounts WHERE project_id = '${projectId}' FOR UPDATE`);
+  }
+
+  /** The same for the rows that the query locks: there must be some. */
+  async lock(sql: string): Promise<() => Promise<void>> {
     const client = new pg.Client({ connectionString: this.#url, options: `-c search_path=${this.#schema}` });
     await client.connect();
     await client.query('BEGIN');
-    await client.query('SELECT * FROM accounts WHERE project_id = $1 FOR UPDATE', [projectId]);
-    return () => client.end();
+    const { rows } = await client.query(sql);
+    if (rows.length > 0) return () => client.end();
+    await client.end();
+    throw new Error(`Nothing to lock: ${sql}`);
   }
 
   /** Stops all of them, and removes the schema: while one works, its transactions and the removal would wait for each other. */
@@ -175,6 +185,7 @@ export class ServiceGroup {
       ...config,
       database: { ...config.database, schema: this.#schema },
       providers: parseChannels(JSON.stringify(this.#channels), process.env),
+      egress: { ...config.egress, ...this.#egress },
       secretKey: Buffer.alloc(32, 1),
       clock,
       logger,

@@ -1,7 +1,7 @@
 import { Batcher } from '../concurrency/batcher.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { type ConfirmedLease, LEASE_MS, type LeasedJob } from './job.ts';
+import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
+import { type ConfirmedLease, LEASE_MS, type LeasedJob, type Work } from './job.ts';
 
 interface RenewPorts {
   readonly unitOfWork: UnitOfWork;
@@ -16,7 +16,10 @@ export class RenewLeases {
 
   constructor(ports: RenewPorts) {
     this.#ports = ports;
-    this.#batcher = new Batcher((jobs) => this.#renewAll(jobs), { clock: ports.clock });
+    this.#batcher = new Batcher((jobs, { lockWait }) => this.#renewAll(jobs, lockWait), {
+      clock: ports.clock,
+      projectsOf: async (jobs) => jobs.map(({ work }) => projectOf(work)),
+    });
   }
 
   /** Resolves with the lease once it is committed, or with null when another process has the job by now. */
@@ -24,13 +27,21 @@ export class RenewLeases {
     return this.#batcher.submit(job);
   }
 
-  async #renewAll(jobs: readonly LeasedJob[]): Promise<readonly (ConfirmedLease | null)[]> {
+  async #renewAll(
+    jobs: readonly LeasedJob[],
+    lockWait: LockWait,
+  ): Promise<readonly (ConfirmedLease | null)[]> {
     const { unitOfWork, clock, workerId } = this.#ports;
     const at = clock.now();
     const until = at + LEASE_MS;
     const renewed = new Set(
-      await unitOfWork.run((stores) => stores.jobs.renew(jobs, until, workerId), 'eventual'),
+      await unitOfWork.run((stores) => stores.jobs.renew(jobs, until, workerId), 'eventual', lockWait),
     );
     return jobs.map((job) => (renewed.has(job) ? { at, until } : null));
   }
+}
+
+/** Work without a project, such as retention, goes together. */
+function projectOf(work: Work): string {
+  return 'projectId' in work && typeof work.projectId === 'string' ? work.projectId : '';
 }

@@ -6,7 +6,7 @@ import { LEASE_LEFT_MS, type LeasedJob } from '../jobs/job.ts';
 import { destinationKey, type WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { DuePlace } from '../ports/webhook-stores.ts';
 
 /** At most `limit` due events of the destination whose job is leased, behind `after`. */
@@ -33,17 +33,20 @@ export class FetchDueEvents {
 
   constructor(ports: { readonly unitOfWork: UnitOfWork; readonly clock: Clock }) {
     this.#ports = ports;
-    this.#batcher = new Batcher((fetches) => this.#fetchAll(fetches), { clock: ports.clock });
+    this.#batcher = new Batcher((fetches, { lockWait }) => this.#fetchAll(fetches, lockWait), {
+      clock: ports.clock,
+      projectsOf: async (fetches) => fetches.map(({ job }) => job.work.projectId),
+    });
   }
 
   execute(fetch: Fetch): Promise<DueEvents> {
     return this.#batcher.submit(fetch);
   }
 
-  async #fetchAll(fetches: readonly Fetch[]): Promise<readonly DueEvents[]> {
+  async #fetchAll(fetches: readonly Fetch[], lockWait: LockWait): Promise<readonly DueEvents[]> {
     const halfOpen: string[] = [];
     const found = await this.#ports.unitOfWork.read((stores) => this.#read(stores, fetches, halfOpen));
-    await this.#storeHalfOpen(halfOpen);
+    await this.#storeHalfOpen(halfOpen, lockWait);
     return found;
   }
 
@@ -79,9 +82,9 @@ export class FetchDueEvents {
   }
 
   /** Stored before the one event is attempted. The jobs are leased, so that no other process attempts any. */
-  async #storeHalfOpen(destinationKeys: readonly string[]): Promise<void> {
+  async #storeHalfOpen(destinationKeys: readonly string[], lockWait: LockWait): Promise<void> {
     if (destinationKeys.length === 0) return;
-    await this.#ports.unitOfWork.run(async (stores) => {
+    const store = async (stores: Stores): Promise<void> => {
       const now = this.#ports.clock.now();
       const breakers = await stores.circuitBreakers.lock(destinationKeys, now);
       // A late success may have closed a circuit meanwhile.
@@ -89,6 +92,7 @@ export class FetchDueEvents {
         .filter(([, breaker]) => circuitAt(breaker, now, OPEN_WINDOWS_MS).state === 'half-open')
         .map(([key, breaker]) => [key, halfOpened(breaker, now)] as const);
       await stores.circuitBreakers.save(new Map(halfOpen), now);
-    });
+    };
+    await this.#ports.unitOfWork.run(store, 'full', lockWait);
   }
 }

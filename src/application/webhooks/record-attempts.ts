@@ -31,7 +31,7 @@ import type { Delay } from '../ports/delay.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { LogFields, Logger } from '../ports/logger.ts';
 import type { Stores } from '../ports/stores.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 
 interface RecordPorts {
   readonly unitOfWork: UnitOfWork;
@@ -66,9 +66,10 @@ export class RecordAttempts {
   constructor(ports: RecordPorts) {
     this.#ports = ports;
     this.#log = new MinuteLog(ports);
-    this.#batcher = new Batcher((finished) => this.#recordAll(finished), {
+    this.#batcher = new Batcher((finished, { lockWait }) => this.#recordAll(finished, lockWait), {
       clock: ports.clock,
       batchWindow: ports.recordBatchWindow,
+      projectsOf: async (finished) => finished.map(({ job }) => job.work.projectId),
     });
   }
 
@@ -77,11 +78,12 @@ export class RecordAttempts {
     return this.#batcher.submit(finished);
   }
 
-  async #recordAll(finished: readonly FinishedDelivery[]): Promise<readonly boolean[]> {
+  async #recordAll(finished: readonly FinishedDelivery[], lockWait: LockWait): Promise<readonly boolean[]> {
     // Undone by a dying machine, a result means that the event is attempted again, as specification 6.1 allows.
     const { notices, opened } = await this.#ports.unitOfWork.run(
       (stores) => this.#record(stores, finished),
       'eventual',
+      lockWait,
     );
     // Each message may have a path of its own, and so a line of its own.
     for (const { event, fields } of notices) this.#log.warn(event, fields);

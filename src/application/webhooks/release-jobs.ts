@@ -3,7 +3,7 @@ import type { Job, LeasedJob } from '../jobs/job.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 
 /** A job to release. It is due again when its next event is, but not before this instant. */
@@ -27,7 +27,10 @@ export class ReleaseJobs {
     readonly wakeSignal: WakeSignal;
   }) {
     this.#ports = ports;
-    this.#batcher = new Batcher((releases) => this.#releaseAll(releases), { clock: ports.clock });
+    this.#batcher = new Batcher((releases, { lockWait }) => this.#releaseAll(releases, lockWait), {
+      clock: ports.clock,
+      projectsOf: async (releases) => releases.map(({ job }) => job.work.projectId),
+    });
   }
 
   /** Resolves when it is committed. A job that another process has by now stays as it is. */
@@ -35,9 +38,9 @@ export class ReleaseJobs {
     return this.#batcher.submit(release);
   }
 
-  async #releaseAll(releases: readonly Release[]): Promise<readonly null[]> {
+  async #releaseAll(releases: readonly Release[], lockWait: LockWait): Promise<readonly null[]> {
     const { unitOfWork, clock, wakeSignal } = this.#ports;
-    const due = await unitOfWork.run((stores) => this.#release(stores, releases), 'eventual');
+    const due = await unitOfWork.run((stores) => this.#release(stores, releases), 'eventual', lockWait);
     if (due.some(({ dueAt }) => dueAt <= clock.now())) wakeSignal.wake();
     return releases.map(() => null);
   }
