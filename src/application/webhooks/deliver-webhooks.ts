@@ -55,12 +55,13 @@ export class DeliverWebhooks {
     this.#ports = ports;
   }
 
-  /** Resolves when every job is in hand or released; deliveries go on in the background. Never rejects. */
+  /** Resolves when every job is in hand or released, or held up by a lock; deliveries go on in the background. Never rejects. */
   async execute(jobs: readonly LeasedJob<WebhookWork>[]): Promise<void> {
     const surplus = jobs.filter((job) => !this.#add(job));
     const now = this.#ports.clock.now();
-    await Promise.all(
-      surplus.map((job) => this.#release(job, this.#capacity.surplusDueAt(job.work.projectId, now))),
+    await this.#ports.releaseJobs.unbegun(
+      surplus.map((job) => ({ job, notBefore: this.#capacity.surplusDueAt(job.work.projectId, now) })),
+      (error) => this.#noteUnreleased(error),
     );
   }
 
@@ -237,7 +238,11 @@ export class DeliverWebhooks {
     try {
       await this.#ports.releaseJobs.execute({ job, notBefore });
     } catch (error) {
-      this.#ports.logger.error('webhook_release_failed', error);
+      this.#noteUnreleased(error);
     }
+  }
+
+  #noteUnreleased(error: unknown): void {
+    this.#ports.logger.error('webhook_release_failed', error);
   }
 }

@@ -38,6 +38,16 @@ export class ReleaseJobs {
     return this.#batcher.submit(release);
   }
 
+  /**
+   * The same for jobs that nobody has begun. Resolves when no other job has to wait for these: each is committed or failed, or a
+   * lock of its project holds it up, so that it is released later or when its lease ends. Calls `failed` for each that is not.
+   */
+  unbegun(releases: readonly Release[], failed: (error: unknown) => void): Promise<void> {
+    return this.#batcher.submitEach(releases, (_, failure) => {
+      if (failure !== null) failed(failure);
+    });
+  }
+
   async #releaseAll(releases: readonly Release[], lockWait: LockWait): Promise<readonly null[]> {
     const { unitOfWork, clock, wakeSignal } = this.#ports;
     const due = await unitOfWork.run((stores) => this.#release(stores, releases), 'eventual', lockWait);

@@ -15,6 +15,7 @@ import { ReleaseJobs } from '../../../src/application/webhooks/release-jobs.ts';
 import { CLOSED_CIRCUIT } from '../../../src/domain/shared/circuit-breaker.ts';
 import { aWebhookEvent, NOW } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
+import { until } from '../../support/until.ts';
 
 const clock = { now: () => NOW };
 
@@ -146,6 +147,26 @@ describe('while a row of one project is locked', () => {
       await rejected;
     },
   );
+
+  it('ReleaseJobs holds up no other jobs behind those of that project that nobody has begun, and tells of each that it cannot release', async () => {
+    const { unitOfWork, waits, giveUp } = lockedUnits();
+    const releaseJobs = new ReleaseJobs({ ...ports, unitOfWork });
+    const failures: unknown[] = [];
+    const release = (...projectIds: readonly string[]) =>
+      releaseJobs.unbegun(
+        projectIds.map((projectId) => ({ job: jobOf(projectId), notBefore: 0 })),
+        (error) => failures.push(error),
+      );
+    await release('locked', 'other');
+    await releaseJobs.execute({ job: jobOf('other'), notBefore: 0 });
+    expect(waits.map(({ lockWait }) => lockWait)).toEqual(['brief', 'long']);
+    expect(failures).toEqual([]);
+    await release('locked', 'other');
+    expect(failures).toEqual([expect.any(StorageLocked)]);
+    giveUp();
+    await until(() => failures.length > 1);
+    expect(failures).toEqual([expect.any(StorageLocked), expect.any(StorageLocked)]);
+  });
 
   it('RenewLeases waits for it also with the jobs that belong to no project, which go together', async () => {
     const { unitOfWork, waits, giveUp } = lockedUnits();
