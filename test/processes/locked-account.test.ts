@@ -10,6 +10,10 @@ const OTHER_KEY = 'sk_dev_ffeeddccbbaa99887766554433221100ffeeddcc';
 /** Two brief waits, and as much again for a machine that is busy with other things. */
 const FIRST_REPLY_MS_MAX = 1_000;
 const LATER_REPLY_MS_MAX = 200;
+/** Few enough to end before those that wait for a lock are rejected, which is after ten seconds. */
+const ROUNDS = 3;
+/** A report, a campaign and a send at once. Each try of those that are locked takes a place at a gate for a quarter of a second. */
+const ROUND_MS_MAX = 3_000;
 
 const LIMITS = { rateLimit: null, credit: 1_000_000 };
 const seed = seedWith(LIMITS);
@@ -120,7 +124,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await new Promise<void>((resolve) => setImmediate(resolve));
 
       const times = [];
-      for (let index = 0; index < 10; index += 1) {
+      for (let index = 0; index < ROUNDS; index += 1) {
         const sentAt = performance.now();
         const replies = await Promise.all([
           ...ask(OTHER_KEY),
@@ -130,7 +134,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
         expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
       }
       expect(settled).toBe(0);
-      expect(times.sort((a, b) => a - b)[5]).toBeLessThan(FIRST_REPLY_MS_MAX);
+      // Half of them: a machine that is busy makes some replies late.
+      expect(times.sort((a, b) => a - b)[(ROUNDS - 1) / 2]).toBeLessThan(ROUND_MS_MAX);
 
       await unlock();
       expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
