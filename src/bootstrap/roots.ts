@@ -5,7 +5,7 @@ import { CheckSecretKey } from '../application/access/check-secret-key.ts';
 import { KeyUses } from '../application/access/key-uses.ts';
 import { AuditLedger } from '../application/billing/audit-ledger.ts';
 import { AttachRecipients } from '../application/campaigns/attach-recipients.ts';
-import { BackgroundCampaignJobs } from '../application/campaigns/background-campaign-jobs.ts';
+import { CampaignStarts, CampaignStops } from '../application/campaigns/background-campaign-jobs.ts';
 import { BrowseCampaigns } from '../application/campaigns/browse-campaigns.ts';
 import { CampaignGate } from '../application/campaigns/campaign-gate.ts';
 import { ManageCampaigns } from '../application/campaigns/manage-campaigns.ts';
@@ -89,7 +89,8 @@ export const resolveRoots = (container: Container) =>
     browseCampaigns: BrowseCampaigns,
     browseReports: BrowseReports,
     campaignGate: CampaignGate,
-    campaignJobs: BackgroundCampaignJobs,
+    campaignStarts: CampaignStarts,
+    campaignStops: CampaignStops,
     checkHealth: CheckHealth,
     checkSecretKey: CheckSecretKey,
     deliverWebhooks: DeliverWebhooks,

@@ -120,8 +120,8 @@ export class Service {
   }
 
   /**
-   * In order: no new requests, the running ones end, no new jobs are leased, those at hand end, then the
-   * connections go. Only a job whose result could not be stored stays leased. May be called twice.
+   * In order: no new requests, the running ones end, no new jobs are leased, those at hand end, then the connections go. A job
+   * whose result could not be stored stays leased, and so does one that waits in the background. May be called twice.
    */
   async stop(): Promise<void> {
     const { roots } = this;
@@ -136,7 +136,8 @@ export class Service {
     await this.#loop.stop();
     await roots.jobQueue.close();
     roots.deliverWebhooks.stop();
-    roots.campaignJobs.stop();
+    roots.campaignStarts.stop();
+    roots.campaignStops.stop();
     roots.makeReports.stop();
     roots.removeReports.stop();
     roots.runWhatsappSync.stop();

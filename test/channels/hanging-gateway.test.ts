@@ -61,7 +61,7 @@ async function start() {
               from: 'query',
               id: '/ref',
               status: '/status',
-              states: { DELIVRD: 'delivered' },
+              states: { ENROUTE: 'sent', DELIVRD: 'delivered', UNDELIV: 'failed' },
             },
           },
         },
@@ -84,8 +84,8 @@ async function start() {
     expire: () => {
       for (const expired of timeouts) expired();
     },
-    receipt: async (): Promise<number> => {
-      const query = new URLSearchParams({ token: TOKEN, ref: references[0] ?? '', status: 'DELIVRD' });
+    receipt: async (status = 'DELIVRD'): Promise<number> => {
+      const query = new URLSearchParams({ token: TOKEN, ref: references[0] ?? '', status });
       return (await fetch(`${await service.url}/callbacks/gateway?${query}`)).status;
     },
     statusNow: async () =>
@@ -119,3 +119,18 @@ it('a message is delivered and charged once, though its gateway responds after t
   expect(await credit()).toBe(CREDIT - sent.cost);
   await service.assertQuiet();
 });
+
+it.each([
+  ['before', ['UNDELIV', 'ENROUTE']],
+  ['behind', ['ENROUTE', 'UNDELIV']],
+])(
+  'a failure that comes %s the word that the gateway took the message fails it, and nothing is charged',
+  async (_, statuses) => {
+    const { service, receipt, expire, statusNow, credit } = await start();
+    expire();
+    for (const status of statuses) expect(await receipt(status)).toBe(200);
+    await until(async () => (await statusNow()) === 'failed');
+    expect(await credit()).toBe(CREDIT);
+    await service.assertQuiet();
+  },
+);

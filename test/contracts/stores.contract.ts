@@ -312,14 +312,17 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await run(({ jobs }) => jobs.complete(alive))).toEqual(alive);
     });
 
-    it('the job store hands back only what has one of the priorities, when some are named', async () => {
-      await run(({ jobs }) =>
-        jobs.add([...jobsOf('p1', 'text', ['a'], NOW - 1), ...jobsOf('p1', 'webhook', ['w'], NOW - 1)]),
-      );
-      await run(({ jobs }) => jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 2, workerId: 'worker' }));
+    it('the job store hands back only the jobs of messages, when they are asked for', async () => {
+      const start = startAttemptJob(aMessage(), 0, NOW - 1);
+      const others = [
+        ...jobsOf('p1', 'text', ['campaigns/a/stop'], NOW - 1),
+        ...jobsOf('p1', 'webhook', ['w'], NOW - 1),
+      ];
+      await run(({ jobs }) => jobs.add([start, ...others]));
+      await run(({ jobs }) => jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 3, workerId: 'worker' }));
       const lost = { workerIds: ['worker'], now: NOW, until: NOW + LEASE_MS };
-      expect(await run(({ jobs }) => jobs.handBack({ ...lost, priorities: ['code', 'text'] }))).toBe(1);
-      expect(idsOf(await lease(NOW))).toEqual(['a']);
+      expect(await run(({ jobs }) => jobs.handBack({ ...lost, ofMessages: true }))).toBe(1);
+      expect(idsOf(await lease(NOW))).toEqual([start.id]);
     });
 
     it('the job store hands back nothing that another worker renewed, and what was renewed stays leased', async () => {

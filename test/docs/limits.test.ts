@@ -256,8 +256,8 @@ describe('the limits of one process in docs/performance.md', () => {
         `${PROJECT_REQUESTS_PER_PROJECT_MAX} of one project, ${PROJECT_REQUESTS_MAX} in all; more wait, behind their bodies, by project in rotation`,
       ],
       [
-        'jobs of a process that start and stop campaigns at their time',
-        `${CAMPAIGN_JOBS_PER_PROJECT_MAX} of one project and ${CAMPAIGN_JOBS_MAX} in all are worked on, ${PROJECT_JOBS_HELD_PER_PROJECT_MAX.toLocaleString('en')} of one project and ${PROJECT_JOBS_HELD_MAX.toLocaleString('en')} in all wait; more come again when their leases end`,
+        'jobs of a process that start campaigns at their time, and those that stop campaigns',
+        `${CAMPAIGN_JOBS_PER_PROJECT_MAX} of one project and ${CAMPAIGN_JOBS_MAX} in all of each are worked on, ${PROJECT_JOBS_HELD_PER_PROJECT_MAX.toLocaleString('en')} of one project and ${PROJECT_JOBS_HELD_MAX.toLocaleString('en')} in all wait; more come again when their leases end`,
       ],
       [
         'requests of reports stored at a time',

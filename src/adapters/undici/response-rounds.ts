@@ -32,17 +32,22 @@ export class ResponseRounds {
     void this.#serve();
   }
 
+  async #serveRound(): Promise<void> {
+    await nextRound();
+    while (!this.#waiting.isEmpty && this.#time.isLeft()) {
+      this.#waiting.take()?.();
+      // What waits for the response reads it until then.
+      await new Promise<void>((resolve) => nextTick(resolve));
+    }
+  }
+
   async #serve(): Promise<void> {
     if (this.#isServing) return;
     this.#isServing = true;
-    while (!this.#waiting.isEmpty) {
-      await nextRound();
-      while (!this.#waiting.isEmpty && this.#time.isLeft()) {
-        this.#waiting.take()?.();
-        // What waits for the response reads it until then.
-        await new Promise<void>((resolve) => nextTick(resolve));
-      }
+    try {
+      while (!this.#waiting.isEmpty) await this.#serveRound();
+    } finally {
+      this.#isServing = false;
     }
-    this.#isServing = false;
   }
 }

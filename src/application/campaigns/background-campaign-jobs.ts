@@ -1,12 +1,21 @@
 import { type ProjectJobPorts, ProjectJobs } from '../jobs/project-jobs.ts';
 
-/** Starts and stops of campaigns that a process works on at a time, and those of one project. */
+/** Starts of campaigns that a process works on at a time, and as many stops; one of a project. */
 export const CAMPAIGN_JOBS_MAX = 2;
 export const CAMPAIGN_JOBS_PER_PROJECT_MAX = 1;
 
-/** The jobs that start and stop campaigns: each writes up to a thousand messages. */
-export class BackgroundCampaignJobs extends ProjectJobs {
+const MAXIMA = { perProject: CAMPAIGN_JOBS_PER_PROJECT_MAX, all: CAMPAIGN_JOBS_MAX };
+
+/** The jobs that start campaigns: each writes up to a thousand messages. */
+export class CampaignStarts extends ProjectJobs {
   constructor(ports: ProjectJobPorts) {
-    super(ports, { perProject: CAMPAIGN_JOBS_PER_PROJECT_MAX, all: CAMPAIGN_JOBS_MAX });
+    super(ports, MAXIMA);
+  }
+}
+
+/** The jobs that stop campaigns: they wait behind no start. */
+export class CampaignStops extends ProjectJobs {
+  constructor(ports: ProjectJobPorts) {
+    super(ports, MAXIMA);
   }
 }

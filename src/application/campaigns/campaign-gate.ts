@@ -6,8 +6,8 @@ import type { Delay } from '../ports/delay.ts';
 export const CAMPAIGN_REQUESTS_PER_PROJECT_MAX = 2;
 
 /**
- * Those of all projects: less than a database has connections, so that sends always find one. Those that pause because their
- * project is locked do not count, and have no connection.
+ * Those of all projects: less than the usual pool has connections, so that sends find one also while all of them work. Those
+ * that pause because their project is locked do not count, and have no connection.
  */
 export const CAMPAIGN_REQUESTS_MAX = 6;
 

@@ -8,7 +8,7 @@ import { RotatingQueue } from './rotating-queue.ts';
 /** Work that meets a lock is tried again for so long, in milliseconds: by then a process that stopped has lost its locks. */
 export const LOCKED_WORK_MS = 10_000;
 
-/** Between two tries, in milliseconds: the tries of one key take a quarter of a place of all. */
+/** Between two tries, in milliseconds: the tries of one piece of work take a fifth of a place of all. */
 export const LOCK_RETRY_MS = 1_000;
 
 interface GateMaxima {

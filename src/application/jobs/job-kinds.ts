@@ -1,4 +1,4 @@
-import type { BackgroundCampaignJobs } from '../campaigns/background-campaign-jobs.ts';
+import type { CampaignStarts, CampaignStops } from '../campaigns/background-campaign-jobs.ts';
 import type { StartCampaigns } from '../campaigns/start-campaigns.ts';
 import type { StopCampaigns } from '../campaigns/stop-campaigns.ts';
 import type { RunAttemptJobs } from '../messages/run-attempt-jobs.ts';
@@ -25,7 +25,8 @@ import { type FieldsOf, readWork } from './work-codec.ts';
 export interface JobUseCases {
   readonly runAttemptJobs: RunAttemptJobs;
   readonly deliverWebhooks: DeliverWebhooks;
-  readonly campaignJobs: BackgroundCampaignJobs;
+  readonly campaignStarts: CampaignStarts;
+  readonly campaignStops: CampaignStops;
   readonly startCampaigns: StartCampaigns;
   readonly stopCampaigns: StopCampaigns;
   readonly makeReports: MakeReports;
@@ -80,15 +81,15 @@ const JOB_KINDS: KindsOf<
     fields: CAMPAIGN_FIELDS,
     drop: 'fails-campaign',
     idOf: ({ campaignId }) => startCampaignJobId(campaignId),
-    run: ({ campaignJobs, startCampaigns }, jobs) =>
-      campaignJobs.begin(jobs, (job) => startCampaigns.due(job)),
+    run: ({ campaignStarts, startCampaigns }, jobs) =>
+      campaignStarts.begin(jobs, (job) => startCampaigns.due(job)),
   },
   'stop-campaign': {
     fields: CAMPAIGN_FIELDS,
     drop: 'never',
     idOf: ({ campaignId }) => stopCampaignJobId(campaignId),
-    run: ({ campaignJobs, stopCampaigns }, jobs) =>
-      campaignJobs.begin(jobs, (job) => stopCampaigns.execute(job)),
+    run: ({ campaignStops, stopCampaigns }, jobs) =>
+      campaignStops.begin(jobs, (job) => stopCampaigns.execute(job)),
   },
   'make-report': {
     fields: REPORT_FIELDS,

@@ -1,4 +1,3 @@
-import { MESSAGE_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/job-queue.ts';
@@ -88,7 +87,7 @@ export class RelayJobs {
 
   async #handBack(now: number): Promise<void> {
     const { unitOfWork, logger, workerId } = this.#ports;
-    const leased = { workerIds: [workerId], now, until: now + LEASE_MS, priorities: MESSAGE_PRIORITIES };
+    const leased = { workerIds: [workerId], now, until: now + LEASE_MS, ofMessages: true };
     const jobs = await unitOfWork.run((stores) => stores.jobs.handBack(leased), 'eventual');
     this.#mayHaveLostJobs = false;
     if (jobs > 0) logger.warn('jobs_handed_back', { jobs });

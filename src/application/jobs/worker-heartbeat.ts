@@ -1,5 +1,4 @@
 import { millisecondsInDay } from 'date-fns/constants';
-import { MESSAGE_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import { CLOCKS_DIFFER_MS_MAX } from '../../domain/shared/instant.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -128,7 +127,7 @@ export class WorkerHeartbeat {
       workerIds: [this.#ports.workerId],
       now,
       until: now + LEASE_MS - QUEUED_JOB_MS_MAX,
-      priorities: MESSAGE_PRIORITIES,
+      ofMessages: true,
     };
     return this.#ports.unitOfWork.run(
       async ({ jobs }) => (await jobs.handBack(leasedByGone)) + (await jobs.handBack(queued)),

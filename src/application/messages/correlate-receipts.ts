@@ -77,8 +77,9 @@ export class CorrelateReceipts {
   }
 
   /**
-   * The events of receipts whose attempt is known, or named by their id, and the receipts that come early. A failure under an id
-   * that is not recorded is both: its attempt may have another provider, and only the submit result tells. Locks nothing.
+   * The events of receipts whose attempt is known, or named by their id, and the receipts that come early. One that names its
+   * attempt under an id that is not recorded is both: the attempt may have another provider, which the chain knows or learns
+   * with the submit result. What was parked under its id comes again behind it. Locks nothing.
    */
   async find(
     { submissions }: Stores,
@@ -87,15 +88,19 @@ export class CorrelateReceipts {
     if (receipts.length === 0) return { events: [], early: [] };
     const storable = receipts.map(inStoredForm);
     const found = await submissions.find(storable);
+    const claims = storable.filter(
+      (_, index) => found[index] === null && receipts[index]?.attempt !== undefined,
+    );
+    const parked = claims.length === 0 ? [] : await submissions.parkedUnder(claims);
+    const parkedBefore = new Map(claims.map((claim, index) => [claim, parked[index] ?? []]));
     return {
-      events: storable.flatMap((each, index) => {
+      events: storable.flatMap((each, index): readonly MessageEvent[] => {
         const attempt = found[index] ?? null;
-        return attempt === null ? claimEvents(receipts[index]?.attempt, each) : [receiptEvent(attempt, each)];
+        if (attempt !== null) return [receiptEvent(attempt, each)];
+        const all = [each.receipt, ...(parkedBefore.get(each) ?? [])];
+        return all.flatMap((receipt) => claimEvents(receipts[index]?.attempt, { ...each, receipt }));
       }),
-      early: storable.filter(
-        ({ receipt }, index) =>
-          found[index] === null && (receipts[index]?.attempt === undefined || receipt.kind === 'failed'),
-      ),
+      early: storable.filter((_, index) => found[index] === null),
     };
   }
 

@@ -33,6 +33,8 @@ export interface SubmissionStore {
   ): Promise<readonly (IdentifiedReceipt & AttemptRef)[]>;
   /** The attempt of each id, in the given order, without a lock; null for an id that is not recorded. */
   find(ids: readonly ProviderMessageId[]): Promise<readonly (AttemptRef | null)[]>;
+  /** What is parked under each id, in the given order, without a lock. */
+  parkedUnder(ids: readonly ProviderMessageId[]): Promise<readonly (readonly DeliveryReceipt[])[]>;
   /**
    * Parks receipts until `expiresAt`, which is `PARKED_RECEIPT_LIFETIME_MS` from now, with those parked under their ids before
    * that are not expired, one of each kind per id. Says what became of each, in the given order: the attempt of an id that is

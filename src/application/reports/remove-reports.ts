@@ -41,7 +41,7 @@ export class RemoveReports {
     const { unitOfWork, reportFiles } = this.#ports;
     const [report] = await unitOfWork.read((stores) => stores.reports.find([job.work.reportId]));
     if (report !== undefined) await reportFiles.remove(report.fileId);
-    await unitOfWork.run((stores) => stores.jobs.complete([job]));
+    await unitOfWork.run((stores) => stores.jobs.complete([job]), 'full', 'brief');
   }
 }
 

@@ -7,7 +7,7 @@ import { CachedProjectKeys, StoredProjectKeys } from '../../application/access/p
 import { AuditLedger } from '../../application/billing/audit-ledger.ts';
 import { NoticeLowCredit } from '../../application/billing/notice-low-credit.ts';
 import { AttachRecipients } from '../../application/campaigns/attach-recipients.ts';
-import { BackgroundCampaignJobs } from '../../application/campaigns/background-campaign-jobs.ts';
+import { CampaignStarts, CampaignStops } from '../../application/campaigns/background-campaign-jobs.ts';
 import { BrowseCampaigns } from '../../application/campaigns/browse-campaigns.ts';
 import { CampaignGate } from '../../application/campaigns/campaign-gate.ts';
 import { CampaignLimits } from '../../application/campaigns/campaign-limits.ts';
@@ -314,11 +314,13 @@ export const useCases = new ContainerModule(({ bind }) => {
     renewInterval,
     logger,
   });
-  wire(bind, BackgroundCampaignJobs, projectJobPorts);
+  wire(bind, CampaignStarts, projectJobPorts);
+  wire(bind, CampaignStops, projectJobPorts);
   wire(bind, RunJobs, {
     runAttemptJobs: RunAttemptJobs,
     deliverWebhooks: DeliverWebhooks,
-    campaignJobs: BackgroundCampaignJobs,
+    campaignStarts: CampaignStarts,
+    campaignStops: CampaignStops,
     startCampaigns: StartCampaigns,
     stopCampaigns: StopCampaigns,
     makeReports: MakeReports,

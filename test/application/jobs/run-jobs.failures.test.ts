@@ -54,7 +54,8 @@ describe('RunJobs when jobs fail', () => {
     return new RunJobs({
       runAttemptJobs: { execute } as never,
       deliverWebhooks: { execute } as never,
-      campaignJobs: { begin: execute } as never,
+      campaignStarts: { begin: execute } as never,
+      campaignStops: { begin: execute } as never,
       startCampaigns: { due: execute } as never,
       stopCampaigns: { execute } as never,
       makeReports: { execute } as never,

@@ -93,10 +93,12 @@ const named = (receipt: ReturnType<typeof receiptOf>, number: number) => ({
   attempt: attemptOf(number),
 });
 
-it('a receipt that names its attempt reaches it before the submit result, and a failure waits for that besides', async () => {
-  const submissions: Pick<Stores['submissions'], 'find'> = {
+it('a receipt that names its attempt reaches it before the submit result with what was parked, and waits for that besides', async () => {
+  const before: DeliveryReceipt = { kind: 'failed', reason: 'parked before' };
+  const submissions: Pick<Stores['submissions'], 'find' | 'parkedUnder'> = {
     find: async (receipts) =>
       receipts.map(({ providerMessageId }) => (providerMessageId === 'known' ? attemptOf(1) : null)),
+    parkedUnder: async (receipts) => receipts.map((_, index) => (index === 0 ? [before] : [])),
   };
   const failure = receiptOf('gateway:early', { kind: 'failed', reason: 'absent' });
   const claim = { channel: 'sms', provider: 'gateway' };
@@ -106,8 +108,13 @@ it('a receipt that names its attempt reaches it before the submit result, and a 
   };
   const receipts = [named(receiptOf('gateway:early'), 2), named(receiptOf('known'), 3), named(failure, 4)];
   expect(await open().find({ submissions } as Stores, receipts)).toEqual({
-    events: [claimOf(2, { kind: 'delivered' }), eventOf(1, 'known'), claimOf(4, failure.receipt)],
-    early: [failure],
+    events: [
+      claimOf(2, { kind: 'delivered' }),
+      claimOf(2, before),
+      eventOf(1, 'known'),
+      claimOf(4, failure.receipt),
+    ],
+    early: [receiptOf('gateway:early'), failure],
   });
 });
 

@@ -7,7 +7,8 @@ import {
   type Share,
   type WeightedBacklog,
 } from '../../../domain/jobs/fair-share.ts';
-import { JOB_PRIORITIES, type JobPriority } from '../../../domain/jobs/job-priority.ts';
+import { JOB_PRIORITIES, type JobPriority, MESSAGE_PRIORITIES } from '../../../domain/jobs/job-priority.ts';
+import { SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
 import type { BatchQuery, Insert, Removal, Row, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 import { RANKS } from './job-ranks.ts';
@@ -262,14 +263,15 @@ export class SqlJobStore implements JobStore {
     workerIds,
     now,
     until,
-    priorities = JOB_PRIORITIES,
+    ofMessages = false,
   }: Parameters<JobStore['handBack']>[0]): Promise<number> {
+    const priorities = ofMessages ? MESSAGE_PRIORITIES : JOB_PRIORITIES;
     const ranks = priorities.map((priority) => RANKS[priority]);
     return this.#session.execute(
       `UPDATE jobs SET due_at = ?, leased_by = NULL WHERE id IN (
          SELECT id FROM jobs
          WHERE is_available = 0 AND priority IN (${ranks}) AND due_at > ? AND due_at <= ?
-           AND leased_by = ANY(?)
+           AND leased_by = ANY(?) ${ofMessages ? `AND id LIKE '${SMS_ID_PREFIX}%'` : ''}
          ORDER BY id FOR UPDATE SKIP LOCKED)`,
       [now, now, until, workerIds],
     );

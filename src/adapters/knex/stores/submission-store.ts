@@ -117,6 +117,11 @@ export class SqlSubmissionStore implements SubmissionStore {
     return ids.map((_, index) => attemptIn(found[index]?.[0]));
   }
 
+  async parkedUnder(ids: readonly ProviderMessageId[]): Promise<readonly (readonly DeliveryReceipt[])[]> {
+    const found = await this.#session.batchQuery(FIND, ids.map(keyOf));
+    return ids.map((_, index) => parkedIn(found[index]?.[0]));
+  }
+
   async park(
     receipts: readonly IdentifiedReceipt[],
     { expiresAt, idsMax }: { readonly expiresAt: number; readonly idsMax: number },
