@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FairGate } from '../../application/concurrency/fair-gate.ts';
 import { StorageLocked } from '../../application/errors/storage-locked.ts';
 import { StorageAway, StorageUnwritable } from '../../application/errors/storage-unavailable.ts';
 import type { Stores } from '../../application/ports/stores.ts';
@@ -38,12 +39,13 @@ import { SqlWorkerStore } from './stores/worker-store.ts';
 
 /** How often a transaction is tried that conflicts with others. */
 const TRANSACTION_ATTEMPTS_MAX = 5;
-/**
- * A transaction that another one keeps waiting is tried again after this time, in milliseconds. For the lock of a row the time
- * doubles with each try: many may wait for it, and each try holds a connection.
- */
+/** A transaction that waits for the lock of all of the database is tried again after this time, in milliseconds. */
 const LOCK_PAUSE_MS = 10;
+/** For the lock of a row the time is longer, and doubles with each try: many may wait, and each try holds a connection. */
+const ROW_LOCK_PAUSE_MS = 100;
 const ROW_LOCK_PAUSE_MAX_MS = 1_000;
+/** So many of them are tried again at a time: the other connections are for those that wait for no lock. */
+const ROW_LOCK_TRIES_MAX = 3;
 /**
  * A database that stored nothing counts as unwritable for this long: longer than the time between two heartbeats, each of which
  * finds out again. A small unit of work may succeed in between, in space that larger ones do not find.
@@ -53,6 +55,10 @@ const UNWRITABLE_MS = 3_000;
 /** One transaction, or one connection, with every store on it. */
 export class SqlUnitOfWork implements UnitOfWork {
   readonly #database: Database;
+  readonly #rowLockTries = new FairGate(
+    { perKey: ROW_LOCK_TRIES_MAX, all: ROW_LOCK_TRIES_MAX },
+    { clock: performance },
+  );
   #unwritable: { readonly error: StorageUnwritable; readonly until: number } | null = null;
 
   constructor(database: Database) {
@@ -66,24 +72,25 @@ export class SqlUnitOfWork implements UnitOfWork {
   ): Promise<T> {
     const { dialect } = this.#database;
     const lockedUntil = performance.now() + dialect.lockWaitMs;
-    let pauseMs = LOCK_PAUSE_MS;
+    const once = () =>
+      this.#database.withConnection((connection) => transact(connection, this.#database, work, durability));
+    let rowPauseMs = ROW_LOCK_PAUSE_MS;
+    let isBehindRow = false;
     for (let conflicts = 0; ; ) {
-      const outcome = await this.#database.withConnection((connection) =>
-        transact(connection, this.#database, work, durability),
-      );
+      const outcome = isBehindRow ? await this.#rowLockTries.run('', once) : await once();
       if (outcome.kind === 'committed') {
         await this.#durable(outcome.untilDurable);
         return outcome.result;
       }
       const locked = dialect.lockedPart(outcome.cause);
       if (locked !== null) {
-        const isRow = locked === 'row';
-        if ((isRow && lockWait === 'brief') || performance.now() >= lockedUntil) {
-          throw isRow ? new StorageLocked(outcome.cause) : new StorageAway(outcome.cause);
+        isBehindRow = locked === 'row';
+        if ((isBehindRow && lockWait === 'brief') || performance.now() >= lockedUntil) {
+          throw isBehindRow ? new StorageLocked(outcome.cause) : new StorageAway(outcome.cause);
         }
         // Without the connection: others work meanwhile.
-        await sleep(pauseMs);
-        if (isRow) pauseMs = Math.min(2 * pauseMs, ROW_LOCK_PAUSE_MAX_MS);
+        await sleep(isBehindRow ? rowPauseMs : LOCK_PAUSE_MS);
+        if (isBehindRow) rowPauseMs = Math.min(2 * rowPauseMs, ROW_LOCK_PAUSE_MAX_MS);
         continue;
       }
       this.#throwUnavailable(outcome.error);

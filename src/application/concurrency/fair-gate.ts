@@ -8,7 +8,7 @@ import { RotatingQueue } from './rotating-queue.ts';
 /** Work that meets a lock is tried again for so long, in milliseconds: by then a process that stopped has lost its locks. */
 export const LOCKED_WORK_MS = 10_000;
 
-/** Between two tries, in milliseconds: the tries of one piece of work take a fifth of a place of all. */
+/** Between two tries of a locked key, in milliseconds: they take a fifth of a place of all. */
 export const LOCK_RETRY_MS = 1_000;
 
 interface GateMaxima {
@@ -29,24 +29,32 @@ interface GateOptions {
   readonly lockPause?: Delay;
 }
 
-interface Waiting {
+interface Entry {
+  readonly key: string;
   /** Whether it has its place among those of its key already. */
   readonly hasPlaceOfKey: boolean;
+  /** Whether it finds out for its key if the lock is still there. */
+  readonly isProbe: boolean;
+}
+
+interface Waiting extends Entry {
   readonly letThrough: () => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
  * Lets a few pieces of work run at a time, of each key and of all; the others wait, round-robin over the keys. With `lockPause`,
- * work that rejects with `StorageLocked` pauses, and is run again. While it pauses it takes none of the places of all: a lock of
- * one key holds up no other. Such work waits briefly for locks itself, and stores nothing when it met one. When the database
- * hangs, what waits is rejected with the work that waited for it.
+ * work that rejects with `StorageLocked` pauses, and is run again; other work of its key waits until it is done. Meanwhile none
+ * of it takes a place of all: a lock of one key holds up no other. Such work waits briefly for locks itself, and stores nothing
+ * when it met one. When the database hangs, what waits is rejected with the work that waited for it.
  */
 export class FairGate {
   readonly #ofKeys: InFlight;
   readonly #runningMax: number;
   readonly #clock: Clock;
   readonly #lockPause: Delay | null;
+  /** Keys of which a piece of work, the probe, has met a lock and is not done. */
+  readonly #locked = new Set<string>();
   #running = 0;
   readonly #waiting = new RotatingQueue<Waiting>();
 
@@ -59,23 +67,27 @@ export class FairGate {
 
   /** Runs the work as soon as it is let through. */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    await this.#enter(key, false);
+    await this.#enter({ key, hasPlaceOfKey: false, isProbe: false });
+    const end = this.#clock.now() + LOCKED_WORK_MS;
     let isInside = true;
+    let isProbe = false;
     try {
-      const end = this.#clock.now() + LOCKED_WORK_MS;
       for (;;) {
         const outcome = await this.#tryWork(work, end);
         if (outcome !== null) return outcome.result;
+        isProbe ||= !this.#locked.has(key);
+        this.#locked.add(key);
         isInside = false;
         this.#leave();
-        await new Promise<void>((resolve) => this.#lockPause?.(resolve));
-        await this.#enter(key, true);
+        if (isProbe) await new Promise<void>((resolve) => this.#lockPause?.(resolve));
+        await this.#enter({ key, hasPlaceOfKey: true, isProbe });
         isInside = true;
       }
     } finally {
+      if (isProbe) this.#locked.delete(key);
       this.#ofKeys.end(key);
       if (isInside) this.#leave();
-      else this.#letNextThrough();
+      else this.#letThrough();
     }
   }
 
@@ -99,18 +111,20 @@ export class FairGate {
     for (const { reject } of this.#waiting.takeAll()) reject(error);
   }
 
-  /** Nobody who waits is passed over: their keys, or all, have as many as they may. */
-  async #enter(key: string, hasPlaceOfKey: boolean): Promise<void> {
-    if (this.#tryEnter(key, hasPlaceOfKey)) return;
+  /** Nobody who waits is passed over: their keys, or all, have as many as they may, or their key is locked. */
+  async #enter(entry: Entry): Promise<void> {
+    if (this.#tryEnter(entry)) return;
     await new Promise<void>((letThrough, reject) => {
-      const waiting = { hasPlaceOfKey, letThrough, reject };
-      if (hasPlaceOfKey) this.#waiting.addFirst(key, waiting);
-      else this.#waiting.add(key, waiting);
+      const waiting = { ...entry, letThrough, reject };
+      // A probe waits apart: what waits for it must not stand before it.
+      const queue = entry.isProbe ? `${entry.key} locked` : entry.key;
+      if (entry.hasPlaceOfKey) this.#waiting.addFirst(queue, waiting);
+      else this.#waiting.add(queue, waiting);
     });
   }
 
-  #tryEnter(key: string, hasPlaceOfKey: boolean): boolean {
-    if (this.#running >= this.#runningMax) return false;
+  #tryEnter({ key, hasPlaceOfKey, isProbe }: Entry): boolean {
+    if (this.#running >= this.#runningMax || (this.#locked.has(key) && !isProbe)) return false;
     if (!hasPlaceOfKey && !this.#ofKeys.tryBegin(key)) return false;
     this.#running += 1;
     return true;
@@ -118,11 +132,12 @@ export class FairGate {
 
   #leave(): void {
     this.#running -= 1;
-    this.#letNextThrough();
+    this.#letThrough();
   }
 
-  /** Where one has left, or has given up the place of its key, another one may enter. */
-  #letNextThrough(): void {
-    this.#waiting.take((key, { hasPlaceOfKey }) => this.#tryEnter(key, hasPlaceOfKey))?.letThrough();
+  /** Where one has left, has given up the place of its key, or has found its key unlocked, others may enter. */
+  #letThrough(): void {
+    const next = () => this.#waiting.take((_, waiting) => this.#tryEnter(waiting));
+    for (let waiting = next(); waiting !== undefined; waiting = next()) waiting.letThrough();
   }
 }

@@ -80,29 +80,33 @@ describe('the gate of campaigns', () => {
     expect(running.slice(10)).toEqual(['a3']);
   });
 
-  it('requests that meet a lock make their places free for other projects, and are tried again', async () => {
+  it('requests that meet a lock make their places free for other projects, and one of them tries again', async () => {
     const { request, running, end, endPause, pauses } = gateWorld();
     for (const project of ['x', 'y', 'z']) {
       void request(project, `${project}1`);
       void request(project, `${project}2`);
     }
-    const waiting = [request('x', 'x3'), request('a', 'a1')];
+    const waiting = [request('x', 'x3'), request('a', 'a1'), request('a', 'a2')];
     await end('nobody');
     await end('x1', LOCKED);
     expect([running.slice(6), pauses.length]).toEqual([['a1'], 1]);
+    // The other one waits for the first, without a pause of its own.
     await end('x2', LOCKED);
-    // The project still has two.
-    expect([running.slice(7), pauses.length]).toEqual([[], 2]);
-    await endPause();
-    expect(running.slice(7)).toEqual(['x1']);
+    expect([running.slice(7), pauses.length]).toEqual([['a2'], 1]);
+    // All places are taken: the first waits for one, before what waits for it.
     await endPause();
     expect(running.slice(8)).toEqual([]);
     await end('a1');
-    expect(running.slice(8)).toEqual(['x2']);
+    expect(running.slice(8)).toEqual(['x1']);
+    await end('x1', LOCKED);
+    await endPause();
+    expect([running.slice(9), pauses.length]).toEqual([['x1'], 0]);
+    await end('a2');
+    expect(running.slice(10)).toEqual([]);
     await end('x1');
-    expect(running.slice(9)).toEqual(['x3']);
+    expect(running.slice(10)).toEqual(['x2', 'x3']);
     await end('x3');
-    expect(await Promise.all(waiting)).toEqual(['x3', 'a1']);
+    expect(await Promise.all(waiting)).toEqual(['x3', 'a1', 'a2']);
   });
 
   it('a request that meets a lock again and again is rejected after ten seconds, and makes its place free', async () => {
