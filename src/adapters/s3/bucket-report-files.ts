@@ -63,7 +63,7 @@ export class BucketReportFiles implements ReportFiles {
     this.#timeouts = timeouts;
   }
 
-  async write(fileId: string, content: AsyncIterable<string>): Promise<void> {
+  async write(fileId: string, content: AsyncIterable<string>, signal?: AbortSignal): Promise<void> {
     let rejection: { readonly reason: unknown } | null = null;
     const watched = async function* (): AsyncGenerator<Buffer> {
       try {
@@ -74,15 +74,19 @@ export class BucketReportFiles implements ReportFiles {
       }
     };
     try {
-      await this.#abortUploads(fileId);
+      await this.#abortUploads(fileId, signal);
       const { client } = await this.#open();
       const { Upload } = await import('@aws-sdk/lib-storage');
-      await new Upload({
+      const upload = new Upload({
         client,
         partSize: PART_BYTES,
         queueSize: 1,
         params: { ...this.#objectOf(fileId), Body: Readable.from(watched()), ContentType: CONTENT_TYPE },
-      }).done();
+      });
+      signal?.throwIfAborted();
+      const abort = () => void upload.abort();
+      signal?.addEventListener('abort', abort);
+      await upload.done().finally(() => signal?.removeEventListener('abort', abort));
     } catch (error) {
       // The abort of the upload may have failed as well: the content's own error says why the write ended.
       const { reason } = (rejection as { readonly reason: unknown } | null) ?? { reason: this.#plain(error) };
@@ -101,22 +105,22 @@ export class BucketReportFiles implements ReportFiles {
     }
   }
 
-  async remove(fileId: string): Promise<void> {
+  async remove(fileId: string, signal?: AbortSignal): Promise<void> {
     const { sdk, client } = await this.#open();
     try {
-      await client.send(new sdk.DeleteObjectCommand(this.#objectOf(fileId)));
-      await this.#abortUploads(fileId);
+      await client.send(new sdk.DeleteObjectCommand(this.#objectOf(fileId)), abortedBy(signal));
+      await this.#abortUploads(fileId, signal);
     } catch (error) {
       if (nameOf(error) !== 'NoSuchKey') throw this.#plain(error);
     }
   }
 
   /** What processes that died have left of a file. One that still writes cannot finish then, which it no longer has to. */
-  async #abortUploads(fileId: string): Promise<void> {
+  async #abortUploads(fileId: string, signal: AbortSignal | undefined): Promise<void> {
     const { sdk, client } = await this.#open();
     const { Bucket, Key } = this.#objectOf(fileId);
     const listed = await client
-      .send(new sdk.ListMultipartUploadsCommand({ Bucket, Prefix: Key }))
+      .send(new sdk.ListMultipartUploadsCommand({ Bucket, Prefix: Key }), abortedBy(signal))
       .catch((error: unknown) => {
         if (NOT_LISTED.has(nameOf(error))) return { Uploads: [] };
         throw error;
@@ -125,7 +129,7 @@ export class BucketReportFiles implements ReportFiles {
     await Promise.all(
       uploads.map(({ UploadId }) =>
         client
-          .send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }))
+          .send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }), abortedBy(signal))
           .catch((error: unknown) => {
             if (nameOf(error) !== 'NoSuchUpload') throw error;
           }),
@@ -179,4 +183,8 @@ export class BucketReportFiles implements ReportFiles {
 
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : '';
+}
+
+function abortedBy(signal: AbortSignal | undefined) {
+  return signal === undefined ? {} : { abortSignal: signal };
 }

@@ -62,7 +62,7 @@ export class MakeReports {
       const lines = this.#linesOf(report, signal, (rows) => {
         recordCount += rows;
       });
-      await reportFiles.write(report.fileId, lines);
+      await reportFiles.write(report.fileId, lines, signal);
     }
     await unitOfWork.run(async (stores) => {
       const [held] = await stores.jobs.complete([job]);

@@ -28,7 +28,7 @@ export class RemoveReports {
 
   /** Resolves at once; the files are removed in the background. Never rejects. */
   execute(jobs: readonly LeasedJob<RemoveReportWork>[]): Promise<void> {
-    return this.#jobs.begin(jobs, (job) => this.#remove(job));
+    return this.#jobs.begin(jobs, (job, signal) => this.#remove(job, signal));
   }
 
   /** What waits is left: its jobs come again when their leases end. */
@@ -37,10 +37,10 @@ export class RemoveReports {
   }
 
   /** Removes the file, then the job: a crash in between removes the file once more. */
-  async #remove(job: LeasedJob<RemoveReportWork>): Promise<void> {
+  async #remove(job: LeasedJob<RemoveReportWork>, signal: AbortSignal): Promise<void> {
     const { unitOfWork, reportFiles } = this.#ports;
     const [report] = await unitOfWork.read((stores) => stores.reports.find([job.work.reportId]));
-    if (report !== undefined) await reportFiles.remove(report.fileId);
+    if (report !== undefined) await reportFiles.remove(report.fileId, signal);
     await unitOfWork.run((stores) => stores.jobs.complete([job]), 'full', 'brief');
   }
 }

@@ -8,6 +8,8 @@ import { bucketAt } from '../../support/bucket.ts';
 
 const ID = 'a1'.repeat(20);
 const TIMEOUTS = { connectMs: 200, responseMs: 200, idleMs: 200 };
+/** Longer than a test takes. */
+const PATIENT = { connectMs: 120_000, responseMs: 120_000, idleMs: 120_000 };
 const ATTEMPTS = 3;
 const PART_BYTES = 5 * 2 ** 20;
 const bucketUrl = process.env.TEST_S3_URL ?? '';
@@ -20,7 +22,7 @@ afterEach(() => {
 });
 
 /** A bucket whose responses are made by the test; it notes the requests. */
-async function bucketThat(respond: Respond) {
+async function bucketThat(respond: Respond, timeouts = TIMEOUTS) {
   const requests: string[] = [];
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url?.replace(/&?x-id=\w+/, '')}`);
@@ -43,7 +45,7 @@ async function bucketThat(respond: Respond) {
     accessKeyId: 'the-access-key',
     secretAccessKey: 'the-secret',
   };
-  return { files: new BucketReportFiles(config, TIMEOUTS), requests };
+  return { files: new BucketReportFiles(config, timeouts), requests };
 }
 
 const isListing = ({ method, url = '' }: IncomingMessage): boolean =>
@@ -64,6 +66,28 @@ describe('BucketReportFiles', () => {
     await expect(files.read(ID)).rejects.toMatchObject({ name: 'BucketError', code: 'TimeoutError' });
     expect(requests).toEqual(Array.from({ length: ATTEMPTS }, () => `GET /reports/a/b/${ID}.csv?`));
   });
+
+  it.each([
+    ['while it lists unfinished uploads', 'write', 0],
+    ['while it uploads', 'write', 1],
+    ['while it removes', 'remove', 0],
+  ] as const)(
+    'BucketReportFiles gives up as soon as its signal is aborted, %s',
+    async (_, method, responded) => {
+      const controller = new AbortController();
+      let requests = 0;
+      const { files } = await bucketThat((_request, response) => {
+        requests += 1;
+        // Nobody waits for the rest.
+        if (requests > responded) controller.abort();
+        else xml(response, 200, '<ListMultipartUploadsResult></ListMultipartUploadsResult>');
+      }, PATIENT);
+      const { signal } = controller;
+      const work = method === 'write' ? files.write(ID, contentOf('text'), signal) : files.remove(ID, signal);
+      await expect(work).rejects.toMatchObject({ name: 'BucketError', code: 'AbortError' });
+      expect(requests).toBe(responded + 1);
+    },
+  );
 
   it('BucketReportFiles gives a download up whose bytes cease', async () => {
     const { files } = await bucketThat((_, response) => {
