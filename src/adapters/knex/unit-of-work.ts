@@ -76,8 +76,15 @@ export class SqlUnitOfWork implements UnitOfWork {
       this.#database.withConnection((connection) => transact(connection, this.#database, work, durability));
     let rowPauseMs = ROW_LOCK_PAUSE_MS;
     let isBehindRow = false;
+    let cause: unknown = null;
+    const onceInTime = () => {
+      // It may have waited long for the tries of others.
+      if (performance.now() >= lockedUntil) throw new StorageLocked(cause);
+      return once();
+    };
     for (let conflicts = 0; ; ) {
-      const outcome = isBehindRow ? await this.#rowLockTries.run('', once) : await once();
+      const outcome = isBehindRow ? await this.#rowLockTries.run('', onceInTime) : await once();
+      if (outcome.kind === 'undone') cause = outcome.cause;
       if (outcome.kind === 'committed') {
         await this.#durable(outcome.untilDurable);
         return outcome.result;

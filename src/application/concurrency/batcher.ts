@@ -323,11 +323,12 @@ export class Batcher<Item, Result> {
   /** Hands the items of isolated projects to their batchers, and returns the others. */
   async #withoutIsolated(batch: readonly Waiting<Item, Result>[]): Promise<readonly Waiting<Item, Result>[]> {
     // Without the projects the batch runs as it is, and shows what is wrong.
-    const projectIds = await this.#projectsOf?.(itemsOf(batch)).catch(() => []);
+    const projectIds = await this.#projectsOf?.(itemsOf(batch)).catch(() => undefined);
+    if (projectIds === undefined) return batch;
     const shared: Waiting<Item, Result>[] = [];
     const isolated: Waiting<Item, Result>[] = [];
     for (const [index, waiting] of batch.entries()) {
-      const batcher = this.#isolated.get(projectIds?.[index] ?? '');
+      const batcher = this.#isolated.get(projectIds[index] ?? '');
       if (batcher === undefined) shared.push(waiting);
       else {
         isolated.push(waiting);

@@ -137,7 +137,11 @@ export class FairGate {
 
   /** Where one has left, has given up the place of its key, or has found its key unlocked, others may enter. */
   #letThrough(): void {
-    const next = () => this.#waiting.take((_, waiting) => this.#tryEnter(waiting));
-    for (let waiting = next(); waiting !== undefined; waiting = next()) waiting.letThrough();
+    // A full gate asks nobody: all that wait may be of other keys.
+    while (this.#running < this.#runningMax) {
+      const next = this.#waiting.take((_, waiting) => this.#tryEnter(waiting));
+      if (next === undefined) return;
+      next.letThrough();
+    }
   }
 }

@@ -55,7 +55,7 @@ export interface JobStore {
    * Makes the jobs that those workers have leased due at `now`, and returns how many: for workers that are gone, and for jobs
    * that a queue may have lost. Leases that end after `until` stay, so that the cost does not grow with the jobs that are
    * scheduled for later. A worker that comes back may complete or renew such a job as long as nobody leased it anew. With
-   * `ofMessages` only the jobs of messages, which a process hands on at once and never keeps in the background.
+   * `ofMessages` only the jobs of messages: others are kept in the background with renewed leases.
    */
   handBack(request: {
     readonly workerIds: readonly string[];

@@ -872,6 +872,25 @@ describe('the batcher', () => {
       expect(await locked).toBe('result 11');
     });
 
+    it('items whose projects cannot be found do not count as those of no project, which is locked', async () => {
+      const held = new HeldWork();
+      let isAway = false;
+      const batcher = isolatingBatcher(held.work, async (items) => {
+        if (isAway) throw new StorageUnavailable(new Error('lost'));
+        return items.map(() => '');
+      });
+      const locked = batcher.submit(1);
+      (await held.next()).fail(LOCKED);
+      const own = await held.next();
+      isAway = true;
+      const other = batcher.submit(11);
+      const shared = await held.next();
+      expect([shared.items, shared.run.lockWait]).toEqual([[11], 'brief']);
+      shared.finish(named([11]));
+      own.finish(named([1]));
+      expect(await Promise.all([locked, other])).toEqual(named([1, 11]));
+    });
+
     it('a batcher asks for no projects while no lock is met, and tells which items it isolates', async () => {
       let asked = 0;
       const isolated: number[] = [];
