@@ -2,18 +2,18 @@ import { createServer, type ServerResponse } from 'node:http';
 import { ContainerModule } from 'inversify';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { ports } from '../../src/bootstrap/tokens.ts';
+import { ownIdGateway, RECEIPTS_TOKEN, receiptPath } from '../support/own-id-gateway.ts';
 import { portOf } from '../support/port-of.ts';
 import { startService } from '../support/running-service.ts';
 import { LIVE_KEY, seedWith } from '../support/seeds.ts';
 import { until } from '../support/until.ts';
 
-const TOKEN = 'a token of more than sixteen';
 const CREDIT = 1_000;
 const ATTEMPT_SECONDS = 6;
 
 /** A service and its only gateway, which never responds and whose ids are ours. */
 async function start() {
-  vi.stubEnv('HANGING_GATEWAY_TOKEN', TOKEN);
+  vi.stubEnv('HANGING_GATEWAY_TOKEN', RECEIPTS_TOKEN);
   const references: string[] = [];
   const pending: ServerResponse[] = [];
   const gateway = createServer((request, response) => {
@@ -42,31 +42,7 @@ async function start() {
       credit: CREDIT,
       attemptTimeoutSeconds: { verification: ATTEMPT_SECONDS, other: ATTEMPT_SECONDS },
     }),
-    channels: {
-      sms: {
-        providers: {
-          gateway: {
-            kind: 'http-gateway',
-            secrets: { TOKEN: { env: 'HANGING_GATEWAY_TOKEN' } },
-            senderId: 'Barid',
-            request: {
-              method: 'GET',
-              url: `http://127.0.0.1:${portOf(gateway)}/send`,
-              query: { to: '{to}', text: '{text}', ref: '{id}' },
-            },
-            success: { status: [200] },
-            receipts: {
-              authorization: { query: 'token', value: '{secret:TOKEN}' },
-              method: 'GET',
-              from: 'query',
-              id: '/ref',
-              status: '/status',
-              states: { ENROUTE: 'sent', DELIVRD: 'delivered', UNDELIV: 'failed' },
-            },
-          },
-        },
-      },
-    },
+    channels: ownIdGateway(portOf(gateway), 'HANGING_GATEWAY_TOKEN'),
   });
   const body = {
     phoneNumber: '9647701234567',
@@ -84,10 +60,8 @@ async function start() {
     expire: () => {
       for (const expired of timeouts) expired();
     },
-    receipt: async (status = 'DELIVRD'): Promise<number> => {
-      const query = new URLSearchParams({ token: TOKEN, ref: references[0] ?? '', status });
-      return (await fetch(`${await service.url}/callbacks/gateway?${query}`)).status;
-    },
+    receipt: async (status = 'DELIVRD'): Promise<number> =>
+      (await fetch((await service.url) + receiptPath(references[0] ?? '', status))).status,
     statusNow: async () =>
       ((await service.request(`/sms/track/${sent.smsId}`)).body as { status: string }).status,
     credit: async () => ((await service.request('/info')).body as { credit: number }).credit,

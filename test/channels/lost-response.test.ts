@@ -1,15 +1,15 @@
 import { createServer } from 'node:http';
 import { expect, it, vi } from 'vitest';
 import { startHarness } from '../../src/bootstrap/harness.ts';
+import { ownIdGateway, RECEIPTS_TOKEN, receiptPath } from '../support/own-id-gateway.ts';
 import { portOf } from '../support/port-of.ts';
 import { LIVE_KEY, seedWith } from '../support/seeds.ts';
 
 const NUMBER = '9647701234567';
-const TOKEN = 'a token of more than sixteen';
 const ATTEMPT_MS = 10 * 60_000;
 
 it('a gateway takes a message and its response is lost: the receipt under our own id delivers it, and charges it once', async () => {
-  vi.stubEnv('LOST_RESPONSE_TOKEN', TOKEN);
+  vi.stubEnv('LOST_RESPONSE_TOKEN', RECEIPTS_TOKEN);
   const references: string[] = [];
   const gateway = createServer((request) => {
     const { searchParams } = new URL(request.url ?? '/', 'http://gateway');
@@ -19,31 +19,7 @@ it('a gateway takes a message and its response is lost: the receipt under our ow
   await new Promise((resolve) => gateway.once('listening', resolve));
   await using harness = await startHarness({
     seed: seedWith({ environment: 'live', apiKeys: [LIVE_KEY], rateLimit: null, credit: 1_000 }),
-    channels: {
-      sms: {
-        providers: {
-          gateway: {
-            kind: 'http-gateway',
-            secrets: { TOKEN: { env: 'LOST_RESPONSE_TOKEN' } },
-            senderId: 'Barid',
-            request: {
-              method: 'GET',
-              url: `http://127.0.0.1:${portOf(gateway)}/send`,
-              query: { to: '{to}', text: '{text}', ref: '{id}' },
-            },
-            success: { status: [200] },
-            receipts: {
-              authorization: { query: 'token', value: '{secret:TOKEN}' },
-              method: 'GET',
-              from: 'query',
-              id: '/ref',
-              status: '/status',
-              states: { DELIVRD: 'delivered' },
-            },
-          },
-        },
-      },
-    },
+    channels: ownIdGateway(portOf(gateway), 'LOST_RESPONSE_TOKEN'),
   });
   const sent = await harness.request('/sms', {
     apiKey: LIVE_KEY,
@@ -52,12 +28,8 @@ it('a gateway takes a message and its response is lost: the receipt under our ow
   expect(sent.status).toBe(200);
   await harness.settle();
   expect(references).toHaveLength(1);
-  const query = new URLSearchParams({
-    token: TOKEN,
-    ref: references[0] ?? '',
-    status: 'DELIVRD',
-  });
-  expect((await fetch(`${await harness.url}/callbacks/gateway?${query}`)).status).toBe(200);
+  const receipt = await fetch((await harness.url) + receiptPath(references[0] ?? '', 'DELIVRD'));
+  expect(receipt.status).toBe(200);
   await harness.advance(ATTEMPT_MS);
   const { smsId, cost } = sent.body as { smsId: string; cost: number };
   expect(await harness.request(`/sms/track/${smsId}`, { apiKey: LIVE_KEY })).toMatchObject({

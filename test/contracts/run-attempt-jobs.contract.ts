@@ -44,7 +44,7 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
       }),
       applyMessageEvents: {
         keptUp: async () => {},
-        isIsolated: () => false,
+        isLocked: () => false,
       } as unknown as ApplyMessageEvents,
       submitAttempts: {
         async execute(pending: readonly PendingSubmission[]) {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../src/adapters/node/system-clock.ts';
 import { BODY, CAMPAIGNS } from '../support/campaigns.ts';
-import { seedWith, verification } from '../support/seeds.ts';
+import { anotherProject, seedWith, verification } from '../support/seeds.ts';
 import { type Member, ServiceGroup } from '../support/service-group.ts';
 import { until } from '../support/until.ts';
 
@@ -15,25 +15,14 @@ const ROUNDS = 3;
 /** A report, a campaign and a send at once. Each try of those that are locked takes a place at a gate for a quarter of a second. */
 const ROUND_MS_MAX = 3_000;
 
-const LIMITS = { rateLimit: null, credit: 1_000_000 };
-const seed = seedWith(LIMITS);
-const other: (typeof seed.projects)[number] = {
-  ...(seed.projects[0] as (typeof seed.projects)[number]),
-  name: 'Other',
-  slug: 'other',
-  environment: 'dev',
-  apiKeys: [OTHER_KEY],
-  ...LIMITS,
-};
+const seed = seedWith({ rateLimit: null, credit: 1_000_000 });
+const other = anotherProject(seed, OTHER_KEY);
 
 /** More than requests for reports, or campaigns, are worked on at a time, and as many as a process has connections. */
 const LOCKED_PROJECTS = 10;
-const locked = Array.from({ length: LOCKED_PROJECTS }, (_, index): (typeof seed.projects)[number] => ({
-  ...other,
-  name: `Locked ${index}`,
-  slug: `locked-${index}`,
-  apiKeys: [`sk_dev_${String(index).padStart(40, '0')}`],
-}));
+const locked = Array.from({ length: LOCKED_PROJECTS }, (_, index) =>
+  anotherProject(seed, `sk_dev_${String(index).padStart(40, '0')}`, `locked-${index}`),
+);
 
 const LOCK_WAITS =
   "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Session } from 'smpp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../src/adapters/node/system-clock.ts';
-import { LIVE_KEY, seedWith, verification } from '../support/seeds.ts';
+import { anotherProject, LIVE_KEY, seedWith, verification } from '../support/seeds.ts';
 import { type Member, ServiceGroup } from '../support/service-group.ts';
 import { until } from '../support/until.ts';
 
@@ -13,14 +13,8 @@ const ESME_RX_T_APPN = 0x64;
 /** Half of what a transaction waits for a lock. */
 const RESPONSES_MS_MAX = 5_000;
 
-const LIMITS = { rateLimit: null, credit: 1_000_000, environment: 'live' as const };
-const seed = seedWith({ ...LIMITS, apiKeys: [LIVE_KEY] });
-const other: (typeof seed.projects)[number] = {
-  name: 'Other',
-  slug: 'other',
-  apiKeys: [OTHER_KEY],
-  ...LIMITS,
-};
+const seed = seedWith({ rateLimit: null, credit: 1_000_000, environment: 'live', apiKeys: [LIVE_KEY] });
+const other = anotherProject(seed, OTHER_KEY);
 
 /** An SMSC that takes every message, and brings a receipt when it is told to. */
 class Smsc {

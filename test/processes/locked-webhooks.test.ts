@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../src/adapters/node/system-clock.ts';
 import { HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl } from '../support/openssl.ts';
-import { seedWith, verification } from '../support/seeds.ts';
+import { anotherProject, seedWith, verification } from '../support/seeds.ts';
 import { type Member, ServiceGroup } from '../support/service-group.ts';
 import { until } from '../support/until.ts';
 
@@ -12,16 +12,8 @@ const OTHER_KEY = 'sk_dev_ffeeddccbbaa99887766554433221100ffeeddcc';
 /** Half of what a transaction waits for a lock. Of it the simulator takes a second. */
 const WEBHOOKS_MS_MAX = 5_000;
 
-const LIMITS = { rateLimit: null, credit: 1_000_000 };
-const seed = seedWith(LIMITS);
-const other: (typeof seed.projects)[number] = {
-  ...(seed.projects[0] as (typeof seed.projects)[number]),
-  name: 'Other',
-  slug: 'other',
-  environment: 'dev',
-  apiKeys: [OTHER_KEY],
-  ...LIMITS,
-};
+const seed = seedWith({ rateLimit: null, credit: 1_000_000 });
+const other = anotherProject(seed, OTHER_KEY);
 
 const LOCK_WAITS =
   "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";

@@ -19,3 +19,13 @@ export const verification = (phoneNumber: string, more: Record<string, unknown> 
   verificationCode: '123456',
   ...more,
 });
+
+/** Another project of the seed, with all that its first one has but the key. */
+export function anotherProject(
+  { projects: [first] }: SeedFile,
+  apiKey: string,
+  slug = 'other',
+): SeedFile['projects'][number] {
+  if (first === undefined) throw new Error('The seed has a project');
+  return { ...first, name: slug, slug, apiKeys: [apiKey] };
+}

@@ -74,30 +74,32 @@ export class SqlUnitOfWork implements UnitOfWork {
     const lockedUntil = performance.now() + dialect.lockWaitMs;
     const once = () =>
       this.#database.withConnection((connection) => transact(connection, this.#database, work, durability));
-    let rowPauseMs = ROW_LOCK_PAUSE_MS;
-    let isBehindRow = false;
-    let cause: unknown = null;
-    const onceInTime = () => {
+    /** How the lock of a row was met last. */
+    let rowLock: unknown = null;
+    const again = () => {
       // It may have waited long for the tries of others.
-      if (performance.now() >= lockedUntil) throw new StorageLocked(cause);
+      if (performance.now() >= lockedUntil) throw new StorageLocked(rowLock);
       return once();
     };
+    let rowPauseMs = ROW_LOCK_PAUSE_MS;
     for (let conflicts = 0; ; ) {
-      const outcome = isBehindRow ? await this.#rowLockTries.run('', onceInTime) : await once();
-      if (outcome.kind === 'undone') cause = outcome.cause;
+      const outcome = rowLock === null ? await once() : await this.#rowLockTries.run('', again);
       if (outcome.kind === 'committed') {
         await this.#durable(outcome.untilDurable);
         return outcome.result;
       }
+      // Both wait without the connection: others work meanwhile.
       const locked = dialect.lockedPart(outcome.cause);
-      if (locked !== null) {
-        isBehindRow = locked === 'row';
-        if ((isBehindRow && lockWait === 'brief') || performance.now() >= lockedUntil) {
-          throw isBehindRow ? new StorageLocked(outcome.cause) : new StorageAway(outcome.cause);
-        }
-        // Without the connection: others work meanwhile.
-        await sleep(isBehindRow ? rowPauseMs : LOCK_PAUSE_MS);
-        if (isBehindRow) rowPauseMs = Math.min(2 * rowPauseMs, ROW_LOCK_PAUSE_MAX_MS);
+      if (locked === 'all') {
+        if (performance.now() >= lockedUntil) throw new StorageAway(outcome.cause);
+        await sleep(LOCK_PAUSE_MS);
+        continue;
+      }
+      if (locked === 'row') {
+        rowLock = outcome.cause;
+        if (lockWait === 'brief' || performance.now() >= lockedUntil) throw new StorageLocked(rowLock);
+        await sleep(rowPauseMs);
+        rowPauseMs = Math.min(2 * rowPauseMs, ROW_LOCK_PAUSE_MAX_MS);
         continue;
       }
       this.#throwUnavailable(outcome.error);

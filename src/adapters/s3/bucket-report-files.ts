@@ -51,7 +51,8 @@ export class BucketError extends Error {
 
 /**
  * Reports as objects of an S3-compatible bucket. An upload that a dead process left is invisible, and aborted by the next write
- * or remove of its file. Throws `BucketError`. One gap: a write that loses only the last response rejects, and the file is there.
+ * or remove of its file. Throws `BucketError`. Two gaps: a write that loses only the last response rejects, and the file is
+ * there; one that was given up may still end.
  */
 export class BucketReportFiles implements ReportFiles {
   readonly #config: BucketConfig;

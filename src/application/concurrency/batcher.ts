@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { LockWait } from '../ports/unit-of-work.ts';
 import { runByHalves } from './by-halves.ts';
+import { Isolation } from './isolation.ts';
 import { onNextRound } from './next-round.ts';
 
 /** One run of a batch. */
@@ -44,17 +45,11 @@ export const BATCH_ITEMS_MAX = 256;
  */
 export const REPEATS_END_MS = 5_000;
 
-/**
- * A project stays isolated for so long after its last lock, in milliseconds: a lock that comes and goes would hold the others up
- * again and again.
- */
-export const ISOLATION_MS = 2_000;
-
 /** Batches in flight at a time: one that works, beside one that waits for its commit or is repeated. */
 export const BATCHES_MAX = 2;
 
 interface BatcherOptions<Item> {
-  /** Measures `REPEATS_END_MS` and `ISOLATION_MS`. */
+  /** Measures `REPEATS_END_MS`, and how long a project stays isolated. */
   readonly clock: Clock;
   /** After a batch has begun, the next one collects items for this long or until it is full. Without it there is no wait. */
   readonly batchWindow?: Delay;
@@ -65,15 +60,6 @@ interface BatcherOptions<Item> {
   readonly projectsOf?: (items: readonly Item[]) => Promise<readonly string[]>;
   /** Called with items that are isolated from here on. */
   readonly onIsolated?: (items: readonly Item[]) => void;
-}
-
-/** What the batcher of an isolated project knows of it. */
-interface Isolation {
-  /** When a lock was there last, by the clock. */
-  lockedAt: number;
-  /** Whether none of its batches has succeeded since it met a lock. */
-  isLocked: boolean;
-  readonly end: () => void;
 }
 
 /**
@@ -93,6 +79,7 @@ export class Batcher<Item, Result> {
   readonly #isolated = new Map<string, Batcher<Item, Result>>();
   /** Null unless this is the batcher of an isolated project. */
   #isolation: Isolation | null = null;
+  #endIsolation: () => void = () => {};
   readonly #waiting: Waiting<Item, Result>[] = [];
   #isWorking = false;
   #inFlight = 0;
@@ -114,7 +101,7 @@ export class Batcher<Item, Result> {
   isLocked(projectId: string): boolean {
     const batcher = this.#isolated.get(projectId);
     if (batcher === undefined) return false;
-    return batcher.#isLocked && !batcher.#isIdleForLong;
+    return batcher.#isLocked && !batcher.#isIdleBeyondIsolation;
   }
 
   /** Resolves with the item's own result once its batch is done; rejects with its own error. */
@@ -169,8 +156,8 @@ export class Batcher<Item, Result> {
   }
 
   /** Nothing runs or waits, and the time of the isolation is over. */
-  get #isIdleForLong(): boolean {
-    return this.#inFlight === 0 && this.#waiting.length === 0 && this.#isIsolationOver();
+  get #isIdleBeyondIsolation(): boolean {
+    return this.#inFlight === 0 && this.#waiting.length === 0 && this.#isolation?.isOver === true;
   }
 
   get #isLocked(): boolean {
@@ -190,7 +177,7 @@ export class Batcher<Item, Result> {
     };
     if (batch.length > 0) await this.#run(batch, letNextBegin);
     this.#inFlight -= 1;
-    if (!this.#isLocked && this.#isIsolationOver()) this.#isolation?.end();
+    if (!this.#isLocked && this.#isolation?.isOver === true) this.#endIsolation();
     letNextBegin();
     this.#begin();
   }
@@ -238,7 +225,7 @@ export class Batcher<Item, Result> {
   ): Promise<void> {
     const repeated = batch.some((waiting) => waiting.repeated);
     settle(batch, await this.#work(itemsOf(batch), { ...run, repeated }));
-    if (this.#isLocked) this.#noteLock(false);
+    this.#isolation?.succeed();
   }
 
   /** Runs items of a failed batch again. Those that meet a lock are not waited for. */
@@ -305,7 +292,7 @@ export class Batcher<Item, Result> {
     failure: StorageLocked,
     lockWait: LockWait,
   ): Promise<void> {
-    this.#noteLock(true);
+    this.#isolation?.meetLock();
     if (lockWait === 'long') return rejectAll(batch, failure);
     try {
       const again = batch.map(asRepeated);
@@ -353,7 +340,7 @@ export class Batcher<Item, Result> {
   /** The batcher of a project that has met a lock. */
   #isolate(projectId: string): Batcher<Item, Result> {
     const batcher = this.#isolated.get(projectId) ?? this.#newIsolated(projectId);
-    batcher.#noteLock(true);
+    batcher.#isolation?.meetLock();
     return batcher;
   }
 
@@ -364,30 +351,18 @@ export class Batcher<Item, Result> {
       ...(batchWindow === null ? {} : { batchWindow }),
     });
     this.#isolated.set(projectId, batcher);
-    const end = (): void => {
+    batcher.#isolation = new Isolation(this.#clock);
+    batcher.#endIsolation = () => {
       if (this.#isolated.get(projectId) !== batcher) return;
       this.#isolated.delete(projectId);
       this.#add(batcher.#waiting.splice(0));
     };
-    batcher.#isolation = { lockedAt: this.#clock.now(), isLocked: true, end };
     return batcher;
-  }
-
-  /** A lock is there, or was until now. */
-  #noteLock(isLocked: boolean): void {
-    if (this.#isolation === null) return;
-    this.#isolation.isLocked = isLocked;
-    this.#isolation.lockedAt = this.#clock.now();
-  }
-
-  /** Also when the clock was put back. */
-  #isIsolationOver(): boolean {
-    return this.#isolation !== null && Math.abs(this.#clock.now() - this.#isolation.lockedAt) >= ISOLATION_MS;
   }
 
   #endIdleIsolations(): void {
     for (const batcher of this.#isolated.values()) {
-      if (batcher.#isIdleForLong) batcher.#isolation?.end();
+      if (batcher.#isIdleBeyondIsolation) batcher.#endIsolation();
     }
   }
 }

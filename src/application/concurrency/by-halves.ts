@@ -19,8 +19,8 @@ interface HalvesOptions<Item> {
 /**
  * Runs a batch again that the storage could not do. It may be so for a few items only: their statement takes too long, or
  * the disk cannot read their block. What is not done is halved again, so that the items to blame end up alone, as long as
- * anything is done: when nothing is at two levels one after the other, it is so for all. Once the
- * storage is away, no further items are tried. Resolves with what is not done.
+ * anything is done: when nothing is at two levels one after the other, it is so for all. Once the storage is away, no further
+ * items are tried. Resolves with what is not done.
  */
 export async function runByHalves<Item>(
   batch: readonly Item[],

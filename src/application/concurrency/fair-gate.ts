@@ -2,11 +2,9 @@ import { StorageLocked } from '../errors/storage-locked.ts';
 import { StorageAway } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
+import { LONG_LOCK_WAIT_MS } from '../ports/unit-of-work.ts';
 import { InFlight } from './in-flight.ts';
 import { RotatingQueue } from './rotating-queue.ts';
-
-/** Work that meets a lock is tried again for so long, in milliseconds: by then a process that stopped has lost its locks. */
-export const LOCKED_WORK_MS = 10_000;
 
 /** Between two tries of a locked key, in milliseconds: they take a fifth of a place of all. */
 export const LOCK_RETRY_MS = 1_000;
@@ -23,7 +21,7 @@ interface GateMaxima {
 export const HANGING_WORK_MS = 2_000;
 
 interface GateOptions {
-  /** Measures `LOCKED_WORK_MS` and `HANGING_WORK_MS`. */
+  /** Measures `LONG_LOCK_WAIT_MS` and `HANGING_WORK_MS`. */
   readonly clock: Clock;
   /** Between two tries of work that met a lock; without it there is one. */
   readonly lockPause?: Delay;
@@ -68,7 +66,7 @@ export class FairGate {
   /** Runs the work as soon as it is let through. */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     await this.#enter({ key, hasPlaceOfKey: false, isProbe: false });
-    const end = this.#clock.now() + LOCKED_WORK_MS;
+    const end = this.#clock.now() + LONG_LOCK_WAIT_MS;
     let isInside = true;
     let isProbe = false;
     try {

@@ -31,7 +31,7 @@ export interface MessageBatch {
   /** Behind the events. */
   readonly jobs?: readonly LeasedJob<MessageWork>[];
   /** Whether attempts of the project start later, because a lock holds up its submit results. */
-  readonly isIsolated?: (projectId: string) => boolean;
+  readonly isLocked?: (projectId: string) => boolean;
 }
 
 /** An attempt that may be submitted once the transaction that started it is committed. */
@@ -81,7 +81,7 @@ export class AdvanceMessages {
 
   async execute(
     stores: Stores,
-    { events = [], jobs = [], isIsolated = () => false }: MessageBatch,
+    { events = [], jobs = [], isLocked = () => false }: MessageBatch,
   ): Promise<ProviderWork> {
     const smsIds = [...events.map(({ smsId }) => smsId), ...jobs.map(({ work }) => work.smsId)];
     if (smsIds.length === 0) return NO_WORK;
@@ -100,7 +100,7 @@ export class AdvanceMessages {
       .map((each) => this.#withdrawnWhenRestored(each, before));
     const projects = await projectsOfStarts(stores, due, before);
     const starts = startsAmong(due, before);
-    const retryAts = await this.#admit(stores, starts, { projects, isIsolated, now });
+    const retryAts = await this.#admit(stores, starts, { projects, isLocked, now });
     const { after, writes } = fold([...events, ...due], before, retryAts, now);
     const changes = changesBetween(before, after);
     await Promise.all([
@@ -139,7 +139,7 @@ export class AdvanceMessages {
   async #admit(
     stores: Stores,
     starts: readonly AttemptStart[],
-    { projects, isIsolated, now }: StartSurroundings,
+    { projects, isLocked, now }: StartSurroundings,
   ): Promise<ReadonlyMap<string, number>> {
     const { campaignLimits } = this.#ports;
     const retryAts = new Map<string, number>();
@@ -147,7 +147,7 @@ export class AdvanceMessages {
     for (const { message, attemptNumber } of starts) {
       const project = projects.get(message.projectId);
       const channel = message.channels[attemptNumber];
-      const retryAt = isIsolated(message.projectId)
+      const retryAt = isLocked(message.projectId)
         ? now + CAPACITY_RETRY_MS
         : project === undefined || channel === undefined
           ? null
@@ -178,7 +178,7 @@ interface AttemptStart {
 /** What else decides when attempts start. */
 interface StartSurroundings {
   readonly projects: ReadonlyMap<string, Project>;
-  readonly isIsolated: (projectId: string) => boolean;
+  readonly isLocked: (projectId: string) => boolean;
   readonly now: number;
 }
 

@@ -102,7 +102,7 @@ export class ApplyMessageEvents {
   }
 
   /** Whether a lock keeps the submit results of the project from being committed. */
-  isIsolated(projectId: string): boolean {
+  isLocked(projectId: string): boolean {
     return this.#batcher.isLocked(projectId);
   }
 

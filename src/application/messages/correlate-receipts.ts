@@ -93,13 +93,15 @@ export class CorrelateReceipts {
     );
     const parked = claims.length === 0 ? [] : await submissions.parkedUnder(claims);
     const parkedBefore = new Map(claims.map((claim, index) => [claim, parked[index] ?? []]));
+    const events = storable.flatMap((each, index): readonly MessageEvent[] => {
+      const attempt = found[index] ?? null;
+      if (attempt !== null) return [receiptEvent(attempt, each)];
+      const all = [each.receipt, ...(parkedBefore.get(each) ?? [])];
+      return all.flatMap((receipt) => claimEvents(receipts[index]?.attempt, { ...each, receipt }));
+    });
     return {
-      events: storable.flatMap((each, index): readonly MessageEvent[] => {
-        const attempt = found[index] ?? null;
-        if (attempt !== null) return [receiptEvent(attempt, each)];
-        const all = [each.receipt, ...(parkedBefore.get(each) ?? [])];
-        return all.flatMap((receipt) => claimEvents(receipts[index]?.attempt, { ...each, receipt }));
-      }),
+      // A claimed failure counts only behind the word that its provider has the message.
+      events: [...events.filter((each) => !isClaimedFailure(each)), ...events.filter(isClaimedFailure)],
       early: storable.filter((_, index) => found[index] === null),
     };
   }
@@ -144,6 +146,10 @@ function claimEvents(attempt: AttemptRef | undefined, receipt: IdentifiedReceipt
   const { smsId, event } = receiptEvent(attempt, receipt);
   const { channel, providerMessageId } = receipt;
   return [{ smsId, event: { ...event, claim: { channel, provider: providerOf(providerMessageId) } } }];
+}
+
+function isClaimedFailure({ event }: MessageEvent): boolean {
+  return event.kind === 'receipt' && event.claim !== undefined && event.receipt.kind === 'failed';
 }
 
 function receiptEvent(

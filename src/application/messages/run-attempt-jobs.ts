@@ -67,11 +67,11 @@ export class RunAttemptJobs {
   async #run(jobs: AttemptJobs, lockWait: LockWait): Promise<void> {
     const { unitOfWork, advanceMessages, applyMessageEvents, submitAttempts, revokeAttempts, background } =
       this.#ports;
-    const isIsolated = (projectId: string): boolean => applyMessageEvents.isIsolated(projectId);
+    const isLocked = (projectId: string): boolean => applyMessageEvents.isLocked(projectId);
     let work = NO_WORK;
     const advance = async (stores: Stores): Promise<void> => {
       work = NO_WORK;
-      work = await advanceMessages.execute(stores, { jobs, isIsolated });
+      work = await advanceMessages.execute(stores, { jobs, isLocked });
     };
     try {
       await unitOfWork.run(advance, 'full', lockWait);

@@ -3,7 +3,7 @@ export interface ReportFiles {
   /**
    * Stores what `content` yields as the file with this id, in place of an earlier one. Whole or not at all: the file appears
    * when the promise resolves, and is not there when it rejects or the process dies. Holds little in memory. Where it waits for a
-   * network, it rejects as soon as the signal is aborted.
+   * network, it rejects as soon as the signal is aborted, and the file may appear all the same.
    */
   write(fileId: string, content: AsyncIterable<string>, signal?: AbortSignal): Promise<void>;
   /**

@@ -6,9 +6,12 @@ import type { Stores } from './stores.ts';
  */
 export type Durability = 'full' | 'eventual';
 
+/** A long wait for locks, in milliseconds: by then a process that stopped has lost its own. */
+export const LONG_LOCK_WAIT_MS = 10_000;
+
 /**
- * How long a unit of work waits for rows that another transaction has locked. `long`: about 10 s, so that a process that
- * stopped has lost its locks by then; it tries again and again, and has no connection in between. `brief`: a quarter of a
+ * How long a unit of work waits for rows that another transaction has locked. `long`: `LONG_LOCK_WAIT_MS`; it
+ * tries again and again, and has no connection in between. `brief`: a quarter of a
  * second. A database that has only one lock for all waits alike for both.
  */
 export type LockWait = 'brief' | 'long';

@@ -1,18 +1,23 @@
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import {
   StorageUnavailable,
   StorageUnwritable,
 } from '../../../src/application/errors/storage-unavailable.ts';
-import { aProject } from '../../support/builders.ts';
+import { anId, aProject } from '../../support/builders.ts';
+import { until } from '../../support/until.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const SCHEMA = 'outages_test';
 /** How often a unit of work runs that meets a conflict each time. */
 const RUNS_MAX = 5;
+
+/** As many as a pool has connections, and how many of them the lock of a row may take again and again. */
+const UNITS_BEHIND_LOCK = 10;
+const RETRIES_AT_A_TIME = 3;
 
 const NOWHERE = 'postgres://127.0.0.1:1/nowhere';
 
@@ -174,6 +179,43 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await expect(insert()).rejects.toMatchObject(readOnly);
       await insert();
       expect(await unitOfWork.read(({ projects }) => projects.isEmpty())).toBe(false);
+    });
+
+    it('of units of work that wait for the lock of a row few try again at a time, and all are done when it ends', async () => {
+      const many = openDatabase({
+        kind: 'postgres',
+        url: POSTGRES_URL ?? '',
+        schema: SCHEMA,
+        poolSize: UNITS_BEHIND_LOCK,
+        statementTimeoutMs: 2_000,
+      });
+      onTestFinished(() => many.close());
+      const units = new SqlUnitOfWork(many);
+      const project = aProject({ id: anId(77), slug: 'behind-a-lock' });
+      await units.run(({ projects }) => projects.insert([project]));
+      await operator.query('BEGIN');
+      await operator.query(`SELECT id FROM ${SCHEMA}.projects WHERE id = '${project.id}' FOR UPDATE`);
+      let retries = 0;
+      let running = 0;
+      let most = 0;
+      const lock = async (): Promise<void> => {
+        let tries = 0;
+        await units.run(async ({ projects }) => {
+          tries += 1;
+          const counted = tries > 1 ? 1 : 0;
+          retries += counted;
+          running += counted;
+          most = Math.max(most, running);
+          await projects.lock([project.id]).finally(() => {
+            running -= counted;
+          });
+        });
+      };
+      const waiting = Promise.all(Array.from({ length: UNITS_BEHIND_LOCK }, lock));
+      await until(() => retries >= UNITS_BEHIND_LOCK);
+      await operator.query('ROLLBACK');
+      await waiting;
+      expect(most).toBeLessThanOrEqual(RETRIES_AT_A_TIME);
     });
   },
 );

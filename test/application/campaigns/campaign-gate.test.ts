@@ -4,9 +4,10 @@ import {
   CAMPAIGN_REQUESTS_PER_PROJECT_MAX,
   CampaignGate,
 } from '../../../src/application/campaigns/campaign-gate.ts';
-import { HANGING_WORK_MS, LOCKED_WORK_MS } from '../../../src/application/concurrency/fair-gate.ts';
+import { HANGING_WORK_MS } from '../../../src/application/concurrency/fair-gate.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { StorageAway } from '../../../src/application/errors/storage-unavailable.ts';
+import { LONG_LOCK_WAIT_MS } from '../../../src/application/ports/unit-of-work.ts';
 
 const LOCKED = new StorageLocked(new Error('locked'));
 
@@ -116,7 +117,7 @@ describe('the gate of campaigns', () => {
     void request('a', 'a3');
     await end('nobody');
     await end('a1', LOCKED);
-    clock.at += LOCKED_WORK_MS - 1;
+    clock.at += LONG_LOCK_WAIT_MS - 1;
     await endPause();
     await end('a1', LOCKED);
     await endPause();

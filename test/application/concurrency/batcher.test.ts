@@ -5,9 +5,9 @@ import {
   Batcher,
   type BatchRun,
   type BatchWork,
-  ISOLATION_MS,
   REPEATS_END_MS,
 } from '../../../src/application/concurrency/batcher.ts';
+import { ISOLATION_MS } from '../../../src/application/concurrency/isolation.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { StorageAway, StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import type { Delay } from '../../../src/application/ports/delay.ts';

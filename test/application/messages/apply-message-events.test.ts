@@ -140,7 +140,7 @@ it('receipts of a project that meets a lock are committed once it is released, a
   const [one, ...others] = receipts.map((receipt) => applyMessageEvents.received([receipt]));
   await Promise.all(others);
   expect(committed.toSorted()).toEqual(['sms-a:two', 'sms-b:three']);
-  expect(applyMessageEvents.isIsolated('locked')).toBe(true);
+  expect(applyMessageEvents.isLocked('locked')).toBe(true);
   isLocked = false;
   unlock.open();
   await one;

@@ -108,10 +108,11 @@ it('a receipt that names its attempt reaches it before the submit result with wh
   };
   const receipts = [named(receiptOf('gateway:early'), 2), named(receiptOf('known'), 3), named(failure, 4)];
   expect(await open().find({ submissions } as Stores, receipts)).toEqual({
+    // The failures last: they count behind the word that their provider has the message.
     events: [
       claimOf(2, { kind: 'delivered' }),
-      claimOf(2, before),
       eventOf(1, 'known'),
+      claimOf(2, before),
       claimOf(4, failure.receipt),
     ],
     early: [receiptOf('gateway:early'), failure],

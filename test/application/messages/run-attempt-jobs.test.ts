@@ -182,7 +182,7 @@ function lockedWorld() {
   const advanceMessages = {
     async execute(
       stores: Stores,
-      { events = [], jobs = [], isIsolated: isHeldUp = () => false }: MessageBatch,
+      { events = [], jobs = [], isLocked: isHeldUp = () => false }: MessageBatch,
     ) {
       const smsIds = [...events.map(({ smsId }) => smsId), ...jobs.map(({ work }) => work.smsId)];
       if (isLocked && smsIds.some((smsId) => projectOf(smsId) === 'a')) {

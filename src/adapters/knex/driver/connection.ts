@@ -87,7 +87,6 @@ export interface Reader {
  * and the commit fail too. Insert and update are for transactions only.
  */
 export interface Connection extends Reader {
-  /** The wait for locks is long by default. */
   begin(durability: Durability): Promise<void>;
   /** Rejects with what failed first. `Dialect.untilDurable` tells when what was committed is durable. */
   commit(): Promise<void>;

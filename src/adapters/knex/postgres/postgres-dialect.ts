@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type pg from 'pg';
+import { LONG_LOCK_WAIT_MS } from '../../../application/ports/unit-of-work.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import type { Connection } from '../driver/connection.ts';
 import type { DdlVariants, Dialect } from '../driver/dialect.ts';
@@ -27,8 +28,6 @@ const IDLE_IN_TRANSACTION_MS = 5_000;
  * statement may take twice as long at least: one that ends by its own time says nothing of a lock, and counts as an outage.
  */
 export const LOCK_TIMEOUT_MS = 250;
-/** So long a unit of work tries again, in milliseconds: by then a process that stopped has lost its locks. */
-const LOCK_WAIT_MS = 10_000;
 
 /** The longest that the service waits behind a migration which waits for the lock of a table. */
 const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
@@ -135,7 +134,7 @@ export class PostgresDialect implements Dialect {
     needsTableLocks: true,
     fillPages: (table, percent) => [`ALTER TABLE ${table} SET (fillfactor = ${percent})`],
   };
-  readonly lockWaitMs = LOCK_WAIT_MS;
+  readonly lockWaitMs = LONG_LOCK_WAIT_MS;
   readonly ping = PING;
   readonly readerPool = null;
   readonly numberIndex = 'project';
