@@ -18,6 +18,7 @@ import { makeDatabasePlace } from './database-place.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import { codeOf } from './error-code.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
+import { limitHeapGrowth } from './heap-growth.ts';
 import { loadInstruments } from './instruments/load-instruments.ts';
 import { listenMistake } from './listen-mistake.ts';
 import { secretKeyFor } from './secret-key.ts';
@@ -45,6 +46,7 @@ const WRONG_SECRET_KEY: ConfigMistake = {
     'give every process of an installation the same one; for a key that is lost see docs/configuration.md',
 };
 
+limitHeapGrowth();
 try {
   await run(readConfig(process.env));
 } catch (error) {

@@ -1,5 +1,6 @@
 import { PinoLogger } from '../../src/adapters/pino/pino-logger.ts';
 import { readConfig } from '../../src/bootstrap/config.ts';
+import { limitHeapGrowth } from '../../src/bootstrap/heap-growth.ts';
 import { readSeed, type SeedFile } from '../../src/bootstrap/seed-file.ts';
 import { Service, type ServiceParts } from '../../src/bootstrap/service.ts';
 
@@ -24,13 +25,14 @@ export interface LoadService {
   putClockAhead(ms: number): void;
 }
 
-/** Starts the whole service as the environment configures it, with a clock that can be put ahead. */
+/** Starts the whole service as the environment configures it in a process of its own, with a clock that can be put ahead. */
 export async function startLoadService({
   seed,
   role: givenRole,
   aheadMs = 0,
   onSubmission,
 }: LoadServiceOptions): Promise<LoadService> {
+  limitHeapGrowth();
   const config = readConfig(process.env);
   const role = givenRole ?? config.role;
   const clock = {
