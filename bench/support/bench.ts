@@ -31,8 +31,12 @@ export class Bench {
 
   /** The service on a SQLite file that lasts as long as the bench. */
   openOnSqlite(checkout: Checkout, file: string): Promise<Child<ServiceHandlers>> {
-    const path = join(this.folder, `${file}-${checkout.id}`, 'barid.db');
-    return this.open(checkout, 'service', { DATABASE_URL: `sqlite:${path}` });
+    return this.open(checkout, 'service', { DATABASE_URL: this.sqliteUrl(checkout, file) });
+  }
+
+  /** The address of that file. */
+  sqliteUrl(checkout: Checkout, file: string): string {
+    return `sqlite:${join(this.folder, `${file}-${checkout.id}`, 'barid.db')}`;
   }
 
   /** Has a server stopped at the end of the bench, unless `close` stops it before. */

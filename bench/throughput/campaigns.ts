@@ -41,8 +41,9 @@ export async function campaigns(bench: Bench): Promise<void> {
         service.ask('startsToFinal', { campaigns: CAMPAIGNS, recipients: RECIPIENTS }),
       );
     }
-    const service = await bench.openOnSqlite(THIS_CHECKOUT, `single-${rounds}`);
-    const perSecond = await acceptedToDelivered(service);
+    const file = `single-${rounds}`;
+    const service = await bench.openOnSqlite(THIS_CHECKOUT, file);
+    const perSecond = await acceptedToDelivered(service, bench.sqliteUrl(THIS_CHECKOUT, file));
     await bench.close([service]);
     return perSecond;
   });

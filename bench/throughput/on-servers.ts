@@ -5,7 +5,6 @@ import {
   startPrivatePostgres,
   startPrivateRabbit,
 } from '../../test/support/services.ts';
-import type { ServiceHandlers } from '../servers/service.ts';
 import type { Bench } from '../support/bench.ts';
 import { THIS_CHECKOUT } from '../support/checkout.ts';
 import { printRows, type Row, rateOf } from '../support/report.ts';
@@ -58,14 +57,16 @@ async function accepted(bench: Bench, postgres: Postgres) {
 
 /** On databases without earlier messages. A RabbitMQ for each checkout: their queues have the same names. */
 async function delivered(bench: Bench, postgres: Postgres) {
-  const services: Child<ServiceHandlers>[] = [];
+  const services: { readonly child: Child; readonly databaseUrl: string }[] = [];
   for (const checkout of bench.checkouts) {
     const databaseUrl = await createDatabase(postgres.url, `delivered_${checkout.id}`);
     const rabbit = bench.keep(await startPrivateRabbit());
     const environment = { DATABASE_URL: databaseUrl, QUEUE_URL: rabbit.url };
-    services.push(await bench.open<ServiceHandlers>(checkout, 'service', environment));
+    services.push({ child: await bench.open(checkout, 'service', environment), databaseUrl });
   }
-  const measured = await ratesInTurn(services, acceptedToDelivered);
-  await bench.close(services);
+  const measured = await ratesInTurn(services, ({ child, databaseUrl }) =>
+    acceptedToDelivered(child, databaseUrl),
+  );
+  await bench.close(services.map(({ child }) => child));
   return measured;
 }

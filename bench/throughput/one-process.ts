@@ -89,8 +89,9 @@ function delivered(bench: Bench) {
   let rounds = 0;
   return ratesInTurn(bench.checkouts, async (checkout) => {
     rounds += 1;
-    const service = await bench.openOnSqlite(checkout, `delivered-${rounds}`);
-    const perSecond = await acceptedToDelivered(service);
+    const file = `delivered-${rounds}`;
+    const service = await bench.openOnSqlite(checkout, file);
+    const perSecond = await acceptedToDelivered(service, bench.sqliteUrl(checkout, file));
     await bench.close([service]);
     return perSecond;
   });

@@ -1,7 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import Sqlite from 'better-sqlite3';
 import type { Child } from '../../test/support/child-process.ts';
 import { printTable } from '../../test/support/table.ts';
 import type { BareSmppHandlers } from '../servers/bare-smpp.ts';
@@ -9,6 +7,7 @@ import type { SmppServiceHandlers } from '../servers/smpp-service.ts';
 import type { SmscHandlers } from '../servers/smsc.ts';
 import type { Bench } from '../support/bench.ts';
 import { THIS_CHECKOUT } from '../support/checkout.ts';
+import { OpenMessages } from '../support/open-messages.ts';
 import { pairedRatio } from '../support/report.ts';
 import { median } from '../support/rounds.ts';
 
@@ -19,7 +18,6 @@ const BINDS = 2;
 const WINDOW = 100;
 const RECEIPT_DELAY_MS = 100;
 const SHARE_OF_CLIENT_MIN = 0.5;
-const POLL_MS = 20;
 const STALLED_MS = 60_000;
 
 /**
@@ -65,7 +63,7 @@ export async function smpp(bench: Bench): Promise<void> {
     rates.client.push(after);
     shares.push(perSecond / ((before + after) / 2));
   }
-  for (const { messages } of [service, simulator]) messages.close();
+  for (const { messages } of [service, simulator]) await messages.close();
   await bench.close([service.child, simulator.child, client, smsc]);
 
   const ratios = {
@@ -91,10 +89,10 @@ export async function smpp(bench: Bench): Promise<void> {
   bench.bar(median(shares) >= SHARE_OF_CLIENT_MIN, `(10) at least ${SHARE_OF_CLIENT_MIN} of a bare client`);
 }
 
-/** The service, and what it stores. */
+/** The service, and its messages. */
 interface SmppService {
   readonly child: Child<SmppServiceHandlers>;
-  readonly messages: StoredMessages;
+  readonly messages: OpenMessages;
 }
 
 async function openService(
@@ -102,40 +100,12 @@ async function openService(
   folder: string,
   environment: NodeJS.ProcessEnv,
 ): Promise<SmppService> {
-  const path = join(bench.folder, folder, 'barid.db');
+  const databaseUrl = bench.sqliteUrl(THIS_CHECKOUT, folder);
   const child = await bench.open<SmppServiceHandlers>(THIS_CHECKOUT, 'smpp-service', {
-    DATABASE_URL: `sqlite:${path}`,
+    DATABASE_URL: databaseUrl,
     ...environment,
   });
-  return { child, messages: new StoredMessages(path) };
-}
-
-/** The messages of a service, read by this process: asked for them, the service spent a twentieth of its thread on that. */
-class StoredMessages {
-  readonly #database: Sqlite.Database;
-  readonly #firstOpen: Sqlite.Statement<[after: string], string>;
-  /** Every message before this one is final. */
-  #oldestOpen = '';
-
-  constructor(path: string) {
-    this.#database = new Sqlite(path, { readonly: true });
-    this.#firstOpen = this.#database
-      .prepare<[string], string>(
-        'SELECT sms_id FROM messages WHERE sms_id >= ? AND is_final = 0 ORDER BY sms_id LIMIT 1',
-      )
-      .pluck();
-  }
-
-  /** Whether a message is not final yet. */
-  areOpen(): boolean {
-    const open = this.#firstOpen.get(this.#oldestOpen);
-    if (open !== undefined) this.#oldestOpen = open;
-    return open !== undefined;
-  }
-
-  close(): void {
-    this.#database.close();
-  }
+  return { child, messages: new OpenMessages(databaseUrl) };
 }
 
 function channelsFile(bench: Bench, port: number): string {
@@ -157,11 +127,8 @@ async function ofStored({ child, messages }: SmppService, count: number): Promis
   await child.ask('fill', count);
   const startedAt = performance.now();
   await child.ask('comeDue');
-  while (messages.areOpen()) {
-    if (performance.now() - startedAt > STALLED_MS) {
-      throw new Error(`Not delivered in time: ${JSON.stringify(await child.ask('states'))}`);
-    }
-    await sleep(POLL_MS);
+  if (!(await messages.end(STALLED_MS))) {
+    throw new Error(`Not delivered in time: ${JSON.stringify(await child.ask('states'))}`);
   }
   const seconds = (performance.now() - startedAt) / 1_000;
   const { delivered = 0, ...others } = await child.ask('states');
