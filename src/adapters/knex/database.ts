@@ -38,33 +38,20 @@ export class Database {
   readonly knex: Knex;
   readonly dialect: Dialect;
   readonly parsedTrees = new ParsedTrees();
-  readonly #pool: RawPool;
   #hasConnected = false;
   #closing: Promise<void> | null = null;
 
   constructor(dialect: Dialect) {
     this.dialect = dialect;
     this.knex = knex({ ...dialect.knexConfig(), log: SILENT });
-    this.#pool = this.knex.client;
   }
 
   /**
    * Runs `work` on a connection of its own; a broken connection does not go back to the pool.
    * Rejects with `StorageAway` when there is none, or when it was lost.
    */
-  async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const raw = await this.#pool.acquireConnection().catch((error: unknown) => {
-      throw this.lost(error);
-    });
-    this.#hasConnected = true;
-    const connection = this.dialect.connectionOf(raw);
-    try {
-      return await work(connection);
-    } catch (error) {
-      throw connection.isUsable() ? error : this.lost(error);
-    } finally {
-      await this.#pool.releaseConnection(raw);
-    }
+  withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#onConnectionOf(this.knex, work);
   }
 
   /**
@@ -101,7 +88,7 @@ export class Database {
   async #migrateOn(patient: Knex): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await patient.transaction(async (transaction) => {
+        await this.#transaction(patient, async (transaction) => {
           await this.dialect.acquireMigrationLock(transaction);
           const { unknown } = await statusOn(transaction);
           if (unknown.length > 0) throw new DatabaseNewer(unknown);
@@ -118,8 +105,7 @@ export class Database {
 
   /** Compares the database with this version, and changes nothing. Rejects with `StorageUnavailable` when there is none. */
   async migrationStatus(): Promise<MigrationStatus> {
-    await this.ping();
-    return statusOn(this.knex);
+    return this.#transaction(this.knex, statusOn);
   }
 
   /** Rejects with `StorageUnavailable` when there is no database. */
@@ -132,8 +118,7 @@ export class Database {
    * `StorageUnavailable` when there is no database.
    */
   async hasTables(): Promise<boolean> {
-    await this.ping();
-    return this.knex.schema.hasTable('messages');
+    return this.#transaction(this.knex, ({ schema }) => schema.hasTable('messages'));
   }
 
   /**
@@ -157,6 +142,30 @@ export class Database {
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  async #onConnectionOf<T>(
+    { client }: Knex,
+    work: (connection: Connection, raw: unknown) => Promise<T>,
+  ): Promise<T> {
+    const pool: RawPool = client;
+    const raw = await pool.acquireConnection().catch((error: unknown) => {
+      throw this.lost(error);
+    });
+    this.#hasConnected = true;
+    const connection = this.dialect.connectionOf(raw);
+    try {
+      return await work(connection, raw);
+    } catch (error) {
+      throw connection.isUsable() ? error : this.lost(error);
+    } finally {
+      await pool.releaseConnection(raw);
+    }
+  }
+
+  /** A transaction of knex. What it rejects with when its connection is lost says nothing: its own ROLLBACK has failed. */
+  #transaction<T>(pool: Knex, work: (transaction: Knex.Transaction) => Promise<T>): Promise<T> {
+    return this.#onConnectionOf(pool, (_, raw) => pool.transaction(work, { connection: raw }));
   }
 
   async #close(): Promise<void> {

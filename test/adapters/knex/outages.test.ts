@@ -164,6 +164,25 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await expect(write).rejects.toMatchObject({ name: 'StorageAway' });
     });
 
+    it('a migration that loses its connection while it waits for another one rejects with StorageAway', async () => {
+      const another = new pg.Client({ connectionString: POSTGRES_URL });
+      await another.connect();
+      onTestFinished(() => another.end());
+      await another.query(`BEGIN; LOCK TABLE ${SCHEMA}.knex_migrations`);
+      const migration = database.migrate();
+      const outcome = expect(migration).rejects.toMatchObject({ name: 'StorageAway' });
+      await until(async () => {
+        const { rowCount } = await operator.query(
+          `SELECT pg_terminate_backend(waiting.pid) FROM pg_locks AS waiting
+           WHERE NOT waiting.granted AND waiting.relation = '${SCHEMA}.knex_migrations'::regclass`,
+        );
+        return rowCount === 1;
+      });
+      await outcome;
+      await another.query('ROLLBACK');
+      await database.migrate();
+    });
+
     it('says that it is read-only to writes and pings, reads go on, and the next session finds out anew', async () => {
       const insert = () => unitOfWork.run(({ projects }) => projects.insert([aProject()]));
       const readOnly = { name: 'StorageUnwritable', reason: 'it is read-only' };
