@@ -1,9 +1,15 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Target } from './target.ts';
 
 const SLOW_HEADERS = 2_000;
 const DRIPPING_INTERVAL_MS = 500;
+const PIPELINING_ADDRESSES = 150;
+/** As many requests as one connection may have open, and as many lines as one may have, with those of the host. */
+const PIPELINED_REQUESTS = 64;
+const PIPELINED_LINES = 97;
+const PIPELINED_FOR_MS = 300;
 /** So many connections are opened at a time. */
 const OPENED_AT_ONCE = 200;
 const OPENING_INTERVAL_MS = 10;
@@ -65,4 +71,33 @@ export async function dripHeaders({ port, seconds }: Target): Promise<{ opened: 
     socket.destroy();
   }
   return { opened, longestMs };
+}
+
+/**
+ * Sends many requests with many header lines at once from many addresses, leaves without most replies and comes again; resolves with
+ * how many connections were opened.
+ */
+export async function pipelineHeads({ port, seconds }: Target): Promise<number> {
+  const head = `GET /healthz HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(PIPELINED_LINES)}\r\n`;
+  const heads = Buffer.from(head.repeat(PIPELINED_REQUESTS));
+  const end = performance.now() + seconds * 1000;
+  let opened = 0;
+  const from = async (localAddress: string): Promise<void> => {
+    while (performance.now() < end) {
+      const socket = connect({ port, host: '127.0.0.1', localAddress });
+      opened += 1;
+      await new Promise<void>((resolve) => {
+        socket.on('connect', () => {
+          socket.write(heads);
+          setTimeout(() => socket.destroy(), PIPELINED_FOR_MS);
+        });
+        socket.on('error', () => {});
+        socket.on('close', () => resolve());
+        socket.resume();
+      });
+    }
+  };
+  const addresses = Array.from({ length: PIPELINING_ADDRESSES }, (_, index) => `127.0.1.${index + 1}`);
+  await Promise.all(addresses.map(from));
+  return opened;
 }
