@@ -13,7 +13,7 @@ export const ATTACKS = {
   endlessBodies: 'requests whose bodies never end',
   idleConnections: 'connections without requests',
   slowHeaders: 'requests whose headers come byte by byte',
-  pipelinedHeads: 'requests with many header lines, 64 at once, from 150 addresses',
+  pipelinedHeads: '64 requests at once from each of 150 addresses, again and again',
   campaigns: '20 campaigns of 1,000 recipients, 1,000 a second',
   largeBodies: 'requests of almost 4 MB about recipients, all rejected',
   lists: 'reads of prices and whatsapp resources over 200 connections',

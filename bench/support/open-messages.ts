@@ -4,7 +4,7 @@ import knex from 'knex';
 const POLL_MS = 20;
 const SQLITE = 'sqlite:';
 
-/** The messages of a service, read by the bench's own process: asked for them, a service spent a twentieth of its thread on that. */
+/** The messages of a service, read by the bench's own process: asked for them, a service spent a twentieth of its time on that. */
 export class OpenMessages {
   readonly #database: knex.Knex;
   /** Every message before this one is final. */

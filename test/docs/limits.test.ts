@@ -229,7 +229,7 @@ describe('section 8 of docs/api.md', () => {
       ],
       [
         'requests of one connection without a reply',
-        `${SERVER_LIMITS.connectionRequestsMax} are served at a time, in order; the others wait, up to ${SERVER_LIMITS.connectionOpenRequestsMax} in all; one more gets 503 and closes the connection`,
+        `${SERVER_LIMITS.connectionRequestsMax} are served at a time, in order; the others wait, up to ${SERVER_LIMITS.connectionOpenRequestsMax} in all, with ${SERVER_LIMITS.connectionOpenLinesMax} header lines together; one more gets 503 and closes the connection`,
       ],
     ]);
   });
@@ -273,7 +273,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests of one connection without a reply',
-        `${SERVER_LIMITS.connectionOpenRequestsMax}; one more gets 503 \`overloaded\` behind their replies and closes the connection, and nothing behind it is parsed; 1 while those of all connections have taken ${PIPELINED_REQUESTS_MS_MAX} ms of a round`,
+        `${SERVER_LIMITS.connectionOpenRequestsMax}, with ${SERVER_LIMITS.connectionOpenLinesMax} header lines together; one more gets 503 \`overloaded\` behind their replies and closes the connection, and nothing behind it is parsed; 1 while those of all connections have taken ${PIPELINED_REQUESTS_MS_MAX} ms of a round`,
       ],
       [
         'requests that wait for an earlier one of their connection, or follow one in the same round of the event loop',

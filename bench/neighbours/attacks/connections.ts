@@ -6,9 +6,9 @@ import type { Target } from './target.ts';
 const SLOW_HEADERS = 2_000;
 const DRIPPING_INTERVAL_MS = 500;
 const PIPELINING_ADDRESSES = 150;
-/** As many requests as one connection may have open, and as many lines as one may have, with those of the host. */
 const PIPELINED_REQUESTS = 64;
-const PIPELINED_LINES = 97;
+/** Of every second connection: few lines, or as many as a request may have, with that of the host. */
+const PIPELINED_LINES = [2, 97];
 const PIPELINED_FOR_MS = 300;
 /** So many connections are opened at a time. */
 const OPENED_AT_ONCE = 200;
@@ -74,12 +74,14 @@ export async function dripHeaders({ port, seconds }: Target): Promise<{ opened: 
 }
 
 /**
- * Sends many requests with many header lines at once from many addresses, leaves without most replies and comes again; resolves with
- * how many connections were opened.
+ * Sends many requests at once from many addresses, leaves without most replies and comes again; resolves with how many connections
+ * were opened.
  */
 export async function pipelineHeads({ port, seconds }: Target): Promise<number> {
-  const head = `GET /healthz HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(PIPELINED_LINES)}\r\n`;
-  const heads = Buffer.from(head.repeat(PIPELINED_REQUESTS));
+  const heads = PIPELINED_LINES.map((lines) => {
+    const head = `GET /healthz HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(lines)}\r\n`;
+    return Buffer.from(head.repeat(PIPELINED_REQUESTS));
+  });
   const end = performance.now() + seconds * 1000;
   let opened = 0;
   const from = async (localAddress: string): Promise<void> => {
@@ -88,7 +90,7 @@ export async function pipelineHeads({ port, seconds }: Target): Promise<number> 
       opened += 1;
       await new Promise<void>((resolve) => {
         socket.on('connect', () => {
-          socket.write(heads);
+          socket.write(heads[opened % heads.length] ?? '');
           setTimeout(() => socket.destroy(), PIPELINED_FOR_MS);
         });
         socket.on('error', () => {});

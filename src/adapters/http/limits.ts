@@ -164,8 +164,16 @@ export interface ServerLimits {
   readonly connectionsMax: number;
   /** Requests of one connection that are served at a time; more wait, and nothing more is read. */
   readonly connectionRequestsMax: number;
-  /** Requests of one connection that are served or wait. One more gets 503 behind their replies, and closes the connection. */
+  /**
+   * Requests of one connection that are served or wait. One more gets 503 behind their replies, and closes the connection. Few:
+   * anybody may send as many at once, leave, and come again, and Node parses them all and closes each.
+   */
   readonly connectionOpenRequestsMax: number;
+  /**
+   * Lines of the headers of those requests together. A request behind others that makes them more gets 503, and closes the
+   * connection: what a request costs before it is served grows with its lines.
+   */
+  readonly connectionOpenLinesMax: number;
   /** Requests of the whole process that are served at a time; more get 503. */
   readonly requestsMax: number;
   /** Those of one project, whose bodies may still be on their way; more get 503. */
@@ -193,8 +201,9 @@ export const SERVER_LIMITS: ServerLimits = {
   headerBytesMax: 16 * 1024,
   headerLinesMax: 100,
   connectionsMax: 10_000,
-  connectionRequestsMax: 16,
-  connectionOpenRequestsMax: 64,
+  connectionRequestsMax: 8,
+  connectionOpenRequestsMax: 16,
+  connectionOpenLinesMax: 300,
   requestsMax: 4_000,
   requestsPerProjectMax: 1_000,
   requestsPerAddressMax: 2_000,

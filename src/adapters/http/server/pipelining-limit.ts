@@ -30,7 +30,11 @@ export type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
 type Limits = Pick<
   ServerLimits,
-  'connectionRequestsMax' | 'connectionOpenRequestsMax' | 'connectionUnreadBytesMax' | 'headerLinesMax'
+  | 'connectionRequestsMax'
+  | 'connectionOpenRequestsMax'
+  | 'connectionOpenLinesMax'
+  | 'connectionUnreadBytesMax'
+  | 'headerLinesMax'
 >;
 
 /** What the connections of a server share. */
@@ -61,9 +65,9 @@ export interface PipeliningLimit {
  * served at once, one in a round of the event loop, and for a short time of the round: the others wait for what other
  * connections want, and for a client that does not read. Nothing more is read from the connection while too many are open. Node
  * hands over every request of a chunk at once, and thousands fit into one, so the parser is stopped at
- * `connectionOpenRequestsMax`, and behind the first request of a connection when pipelined ones have taken long in this round:
- * all connections may have sent some at once. A request with more header lines than `headerLinesMax` is none: the parser is
- * stopped there too.
+ * `connectionOpenRequestsMax` and `connectionOpenLinesMax`, and behind the first request of a connection when pipelined ones have
+ * taken long in this round: all connections may have sent some at once. A request with more header lines than `headerLinesMax` is
+ * none: the parser is stopped there too.
  */
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();
@@ -80,7 +84,7 @@ export function pipeliningLimit(server: Server, limits: Limits, parts: Connectio
     const connection = new Connection(socket, limits, parts, rounds, parsing);
     connections.set(socket, connection);
     stopParser(socket, (request) => {
-      if (request.rawHeaders.length <= 2 * limits.headerLinesMax) return connection.mayHaveMore();
+      if (linesOf(request) <= limits.headerLinesMax) return connection.mayHave(request);
       withTooManyLines.add(socket);
       return false;
     });
@@ -107,6 +111,10 @@ function stopParser(socket: Socket, isAllowed: (request: IncomingMessage) => boo
   parser.onIncoming = (request, keepAlive) => (isAllowed(request) ? onIncoming(request, keepAlive) : STOP);
 }
 
+function linesOf({ rawHeaders }: IncomingMessage): number {
+  return rawHeaders.length / 2;
+}
+
 class Connection implements Waiting {
   /** The responses that have not gone out, in the order of their requests. */
   readonly open: ServerResponse[] = [];
@@ -127,6 +135,8 @@ class Connection implements Waiting {
   };
   /** Listens to the close of each response. */
   readonly #onClose: (this: ServerResponse) => void;
+  /** Lines of the headers of the open ones. */
+  #openLines = 0;
   /** How many of the open ones are being served; the others wait. */
   #served = 0;
   /** It has as many open requests as it may: nothing more is read. */
@@ -174,21 +184,25 @@ class Connection implements Waiting {
     });
   }
 
-  /** Whether one more request may be open; if not, nothing is read from the connection any more. */
-  mayHaveMore(): boolean {
-    const count = this.open.length;
-    const mayPipeline =
-      count < this.#limits.connectionOpenRequestsMax && (count === 0 || this.#parsing.isLeft());
-    if (mayPipeline && !this.#socket.destroyed) return true;
+  /** Whether this request may be open too; if not, nothing is read from the connection any more. */
+  mayHave(request: IncomingMessage): boolean {
+    if ((this.open.length === 0 || this.#mayPipeline(request)) && !this.#socket.destroyed) return true;
     this.#isStopped = true;
     this.#pause();
     return false;
+  }
+
+  #mayPipeline(request: IncomingMessage): boolean {
+    const { connectionOpenRequestsMax, connectionOpenLinesMax } = this.#limits;
+    if (this.open.length >= connectionOpenRequestsMax) return false;
+    return this.#openLines + linesOf(request) <= connectionOpenLinesMax && this.#parsing.isLeft();
   }
 
   take(request: IncomingMessage, response: ServerResponse): void {
     const isFirst = this.open.length === 0;
     if (isFirst) this.#parts.table.markBusy(this.#socket);
     this.open.push(response);
+    this.#openLines += linesOf(request);
     if (this.open.length > this.#limits.connectionRequestsMax) this.#pause();
     response.on('close', this.#onClose);
     if (leavesMuchUnread(request)) this.#limitReading(request);
@@ -243,6 +257,7 @@ class Connection implements Waiting {
     const index = this.open.indexOf(response);
     if (index === -1) return;
     this.open.splice(index, 1);
+    this.#openLines -= linesOf(response.req);
     if (this.open.length === 0) this.#parts.table.markIdle(this.#socket);
     this.#served -= 1;
     this.#serveAfterRead();

@@ -17,6 +17,7 @@ import { RawConnection } from '../raw-connection.ts';
 
 const AT_A_TIME = 3;
 const OPEN_MAX = 10;
+const LINES_MAX = 30;
 /** More than 60 KB: one chunk, or nearly. */
 const FLOOD = 2_000;
 const KILOBYTE = 1024;
@@ -62,7 +63,12 @@ beforeEach(async () => {
   };
   const { serve } = pipeliningLimit(
     server,
-    { ...SERVER_LIMITS, connectionRequestsMax: AT_A_TIME, connectionOpenRequestsMax: OPEN_MAX },
+    {
+      ...SERVER_LIMITS,
+      connectionRequestsMax: AT_A_TIME,
+      connectionOpenRequestsMax: OPEN_MAX,
+      connectionOpenLinesMax: LINES_MAX,
+    },
     {
       table: new ConnectionTable(server, 10),
       backlog: { roundMs: (msMax) => msMax },
@@ -177,6 +183,27 @@ describe('the pipelining limit', () => {
     expect(responses).toHaveLength(OPEN_MAX);
     expect(clientErrors).toEqual([PARSER_STOPPED]);
     expect(socket.bytesRead).toBe(bytesRead);
+  });
+
+  it('parses no more requests than their header lines allow together, and the first one with all it may have', async () => {
+    const lined = (path: string, lines: number) =>
+      `GET ${path} HTTP/1.1\r\nHost: x\r\n${'a: b\r\n'.repeat(lines - 1)}\r\n`;
+    connection.write(lined('/p1.', LINES_MAX - 7) + lined('/p2.', 7) + gets(3, 3).join(''));
+    while (clientErrors.length === 0) await eventLoopRound();
+    expect([clientErrors, responses.length]).toEqual([[PARSER_STOPPED], 2]);
+    await connectAnew();
+    connection.write(lined('/p4.', LINES_MAX + 1));
+    await untilServed(3);
+    connection.write(gets(5, 5).join(''));
+    while (clientErrors.length === 1) await eventLoopRound();
+    expect(paths()).toEqual(['/p1.', '/p2.', '/p4.']);
+    served[2]?.reply();
+    await connectAnew();
+    onServed = () => served.at(-1)?.reply();
+    for (const path of ['/p6.', '/p7.']) {
+      connection.write(lined(path, LINES_MAX));
+      await connection.until(new RegExp(path));
+    }
   });
 
   it('parses nothing behind the first request of a connection once pipelined ones have taken long in a round', async () => {

@@ -17,7 +17,7 @@ const READER = '127.0.0.3';
 const NEIGHBOUR = '127.0.0.2';
 const OPEN_MAX = SERVER_LIMITS.connectionOpenRequestsMax;
 /** Enough to fill what the system buffers for a connection, several times over. */
-const REQUESTS = 30;
+const REQUESTS = OPEN_MAX - 1;
 const ROUNDS = 5;
 
 const NO_LOG: Logger = {
