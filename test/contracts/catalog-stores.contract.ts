@@ -10,6 +10,7 @@ import {
   anInternationalPrice,
   aPhoneNumber,
   aProject,
+  aSealedSecret,
   aSenderId,
   aWhatsappAccount,
   aWhatsappBusiness,
@@ -518,6 +519,31 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       await run(({ projects }) => projects.save([{ ...aProject({ id: A }), archivedAt: NOW }]));
       expect([...(await read(({ whatsapp }) => whatsapp.phoneIdsOf(['1', '2'])))]).toEqual([
         ['1', 'c1'],
+        ['2', 'a2'],
+      ]);
+    });
+
+    it('the whatsapp store finds the number of the project that has an inbound webhook for it', async () => {
+      await openWithDev();
+      await run(({ whatsapp }) => whatsapp.replace(A, treeOfNumbers(['1', 'a1'], ['2', 'a2'])));
+      await run(({ whatsapp }) => whatsapp.replace(C, treeOfNumbers(['1', 'c1'], ['2', 'c2'])));
+      const webhook = (projectId: string, whatsappPhoneId: string) => ({
+        whatsappPhoneId,
+        projectId,
+        url: 'https://customer.example',
+        secret: aSealedSecret('sealed'),
+        nextSecret: null,
+        nextSecretFrom: null,
+      });
+      const found = async () => [...(await read(({ whatsapp }) => whatsapp.phoneIdsOf(['1', '2'])))];
+      await run(({ inboundWebhooks }) => inboundWebhooks.insert([webhook(C, 'c1')]));
+      expect(await found()).toEqual([
+        ['1', 'c1'],
+        ['2', 'a2'],
+      ]);
+      await run(({ inboundWebhooks }) => inboundWebhooks.insert([webhook(A, 'a1')]));
+      expect(await found()).toEqual([
+        ['1', 'a1'],
         ['2', 'a2'],
       ]);
     });

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { PlatformAccountResult, WhatsappPlatform } from '../../application/ports/whatsapp-platform.ts';
@@ -29,6 +30,9 @@ export const PAGE_BYTES_MAX = 1_048_576;
 
 /** All pages of one account together: they are held until the last one is there. */
 export const ACCOUNT_BYTES_MAX = 20 * 1_048_576;
+
+/** Reading one account takes so long at most: the accounts behind it wait. */
+export const ACCOUNT_READING_MS_MAX = 300_000;
 
 /** Meta may put fewer rows into a page than it was asked for. */
 const PAGES_MAX = 1_000;
@@ -148,9 +152,11 @@ const paging = z
   })
   .optional();
 
-/** Bytes that the pages of one account may still bring. */
+/** What the pages of one account may still take. */
 interface Budget {
   bytesLeft: number;
+  /** By the clock of `performance`, in milliseconds. */
+  readonly endsAt: number;
 }
 
 type Rows<Row> =
@@ -166,7 +172,10 @@ export class CloudApiPlatform implements WhatsappPlatform {
   }
 
   async accountOf(whatsappBusinessId: string): Promise<PlatformAccountResult> {
-    const budget: Budget = { bytesLeft: ACCOUNT_BYTES_MAX };
+    const budget: Budget = {
+      bytesLeft: ACCOUNT_BYTES_MAX,
+      endsAt: performance.now() + ACCOUNT_READING_MS_MAX,
+    };
     const numbers = await this.#all(`${whatsappBusinessId}/phone_numbers`, this.#numberFields(), {
       row: phoneNumber,
       rowsMax: ACCOUNT_NUMBERS_MAX,
@@ -206,6 +215,8 @@ export class CloudApiPlatform implements WhatsappPlatform {
     const rows: Row[] = [];
     let after: string | null = null;
     for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+      if (performance.now() >= budget.endsAt)
+        return unavailable(`Reading the account took more than ${ACCOUNT_READING_MS_MAX} ms`);
       const query = { fields: fields.join(','), limit: `${PAGE_ROWS}`, ...(after === null ? {} : { after }) };
       const providerResponse = await http.send({
         ...graph.get(path, query),

@@ -1,7 +1,8 @@
-import { expect, it, test } from 'vitest';
+import { expect, it, onTestFinished, test, vi } from 'vitest';
 import {
   ACCOUNT_BYTES_MAX,
   ACCOUNT_NUMBERS_MAX,
+  ACCOUNT_READING_MS_MAX,
   CloudApiPlatform,
 } from '../../../src/adapters/cloud-api/cloud-api-platform.ts';
 import { GraphApi } from '../../../src/adapters/cloud-api/graph-api.ts';
@@ -233,3 +234,27 @@ it.each([
   expect(result.kind).toBe(kind);
   if (result.kind === 'unavailable') expect(result.reason).toContain(`more than ${ACCOUNT_BYTES_MAX} bytes`);
 });
+
+it.each([
+  [3, 'account'],
+  [4, 'unavailable'],
+])(
+  'the platform reads one account for 5 minutes at most: %i pages of 100 s each are %s',
+  async (pages, kind) => {
+    const { now } = performance;
+    let slept = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + slept);
+    onTestFinished(() => clock.mockRestore());
+    const { result, peer } = await accountFrom(({ path, query }, response) => {
+      if (path.endsWith('/message_templates')) return respondJson(response, 200, { data: [] });
+      const next = Number(query.get('after') ?? '0') + 1;
+      if (next < pages) slept += ACCOUNT_READING_MS_MAX / 3;
+      const paging = next < pages ? { cursors: { after: `${next}` }, next: 'https://graph.example.com' } : {};
+      return respondJson(response, 200, { data: [], paging });
+    });
+    expect(result.kind).toBe(kind);
+    if (result.kind === 'unavailable')
+      expect(result.reason).toBe('Reading the account took more than 300000 ms');
+    expect(peer.requests).toHaveLength(kind === 'account' ? pages + 1 : 3);
+  },
+);

@@ -66,10 +66,12 @@ export class SqlWhatsappStore implements WhatsappStore {
     const rows = await this.#session.query(
       `SELECT platform_id, phone_id FROM whatsapp_numbers JOIN projects ON projects.id = project_id
        WHERE platform_id = ANY(?) AND environment = 'live'
-       ORDER BY platform_id, is_deleted DESC, archived_at IS NULL, project_id DESC`,
+       ORDER BY platform_id, is_deleted DESC, archived_at IS NULL, EXISTS (
+         SELECT 1 FROM inbound_webhooks WHERE phone_number_id = phone_id
+       ), project_id DESC`,
       [platformIds],
     );
-    // Of a number that several have the last one counts: not deleted, not archived, of the first project.
+    // Of a number that several have the last one counts: not deleted, not archived, with a webhook, of the first project.
     return new Map(rows.map((row) => [row.platform_id as string, row.phone_id as string]));
   }
 
