@@ -93,6 +93,12 @@ export function withoutNewRows(stored: WhatsappAccount, platform: PlatformAccoun
   };
 }
 
+/**
+ * Numbers, and templates, of an account that are kept when the platform has them no more: campaigns may refer to them. Of more
+ * the first ones are forgotten, so that an account cannot grow with every reading.
+ */
+export const VANISHED_ROWS_KEPT_MAX = 1_000;
+
 /** Known rows first, in the order they have; then new ones, in the platform's order. */
 function merged<Row extends { readonly status: string }, Given>(
   stored: readonly Row[],
@@ -102,10 +108,13 @@ function merged<Row extends { readonly status: string }, Given>(
 ): readonly Row[] {
   const given = new Map(platform.map((each) => [keyOf(each), each]));
   const known = new Set(stored.map(keyOf));
+  const vanished = stored.filter((row) => !given.has(keyOf(row)));
+  const forgotten = new Set(vanished.slice(0, Math.max(0, vanished.length - VANISHED_ROWS_KEPT_MAX)));
   return [
-    ...stored.map((row) => {
+    ...stored.flatMap((row) => {
       const now = given.get(keyOf(row));
-      return now === undefined ? { ...row, status: STATUS_DELETED } : rowOf(row, now);
+      if (now !== undefined) return [rowOf(row, now)];
+      return forgotten.has(row) ? [] : [{ ...row, status: STATUS_DELETED }];
     }),
     ...[...given].flatMap(([key, each]) => (known.has(key) ? [] : [rowOf(null, each)])),
   ];

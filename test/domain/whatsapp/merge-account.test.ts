@@ -194,6 +194,20 @@ it('what the platform does not have any more stays, and is deleted', () => {
   });
 });
 
+it('of the templates that the platform does not have any more the last 1,000 stay, and all that it has', () => {
+  const many = Array.from({ length: 1_003 }, (_, index) =>
+    aWhatsappTemplate({ id: `${index}`, name: `template-${index}` }),
+  );
+  const platform = aPlatformAccount({ templates: [aPlatformTemplate({ name: 'template-1' })] });
+  const { templates } = mergeAccount(aWhatsappAccount({ templates: many }), platform, NEW);
+  expect(templates.slice(0, 3).map(({ id, status }) => [id, status === 'DELETED'])).toEqual([
+    ['1', false],
+    ['3', true],
+    ['4', true],
+  ]);
+  expect(templates).toHaveLength(1_001);
+});
+
 test.each<[says: string | null, status: string]>([
   ['CONNECTED', 'CONNECTED'],
   [null, ''],
