@@ -198,12 +198,20 @@ class Connection implements Waiting {
     return this.#openLines + linesOf(request) <= connectionOpenLinesMax && this.#parsing.isLeft();
   }
 
+  /** Whether the open requests are all it may have for now; a request more might have all the lines that a request may have. */
+  #isAtLimit(): boolean {
+    const { connectionRequestsMax, connectionOpenLinesMax, headerLinesMax } = this.#limits;
+    return (
+      this.open.length > connectionRequestsMax || this.#openLines > connectionOpenLinesMax - headerLinesMax
+    );
+  }
+
   take(request: IncomingMessage, response: ServerResponse): void {
     const isFirst = this.open.length === 0;
     if (isFirst) this.#parts.table.markBusy(this.#socket);
     this.open.push(response);
     this.#openLines += linesOf(request);
-    if (this.open.length > this.#limits.connectionRequestsMax) this.#pause();
+    if (this.#isAtLimit()) this.#pause();
     response.on('close', this.#onClose);
     if (leavesMuchUnread(request)) this.#limitReading(request);
     if (isFirst && !this.unread.isTooMuch && this.#hasRoundTime()) {
@@ -261,7 +269,7 @@ class Connection implements Waiting {
     if (this.open.length === 0) this.#parts.table.markIdle(this.#socket);
     this.#served -= 1;
     this.#serveAfterRead();
-    if (this.open.length <= this.#limits.connectionRequestsMax) this.#resume();
+    if (!this.#isAtLimit()) this.#resume();
   }
 
   /**

@@ -18,6 +18,8 @@ import { RawConnection } from '../raw-connection.ts';
 const AT_A_TIME = 3;
 const OPEN_MAX = 10;
 const LINES_MAX = 30;
+/** Of one request. */
+const HEADER_LINES_MAX = 12;
 /** More than 60 KB: one chunk, or nearly. */
 const FLOOD = 2_000;
 const KILOBYTE = 1024;
@@ -68,6 +70,7 @@ beforeEach(async () => {
       connectionRequestsMax: AT_A_TIME,
       connectionOpenRequestsMax: OPEN_MAX,
       connectionOpenLinesMax: LINES_MAX,
+      headerLinesMax: HEADER_LINES_MAX,
     },
     {
       table: new ConnectionTable(server, 10),
@@ -111,6 +114,8 @@ const gets = (first: number, last: number) =>
     { length: last - first + 1 },
     (_, index) => `GET /p${first + index}. HTTP/1.1\r\nHost: x\r\n\r\n`,
   );
+const lined = (number: number, lines: number) =>
+  `GET /p${number}. HTTP/1.1\r\nHost: x\r\n${'a: b\r\n'.repeat(lines - 1)}\r\n`;
 const paths = () => served.map(({ path }) => path);
 
 async function untilServed(count: number): Promise<void> {
@@ -185,25 +190,31 @@ describe('the pipelining limit', () => {
     expect(socket.bytesRead).toBe(bytesRead);
   });
 
-  it('parses no more requests than their header lines allow together, and the first one with all it may have', async () => {
-    const lined = (path: string, lines: number) =>
-      `GET ${path} HTTP/1.1\r\nHost: x\r\n${'a: b\r\n'.repeat(lines - 1)}\r\n`;
-    connection.write(lined('/p1.', LINES_MAX - 7) + lined('/p2.', 7) + gets(3, 3).join(''));
+  it('parses no more requests of a chunk than their header lines allow together', async () => {
+    connection.write(lined(1, 12) + lined(2, 12) + lined(3, 6) + lined(4, 1));
     while (clientErrors.length === 0) await eventLoopRound();
-    expect([clientErrors, responses.length]).toEqual([[PARSER_STOPPED], 2]);
-    await connectAnew();
-    connection.write(lined('/p4.', LINES_MAX + 1));
+    expect([clientErrors, responses.length]).toEqual([[PARSER_STOPPED], 3]);
+  });
+
+  it('reads nothing more from a connection whose requests leave no place for the lines of one more, until one ends', async () => {
+    connection.write(lined(1, 12) + lined(2, 7));
+    await untilServed(2);
+    const { bytesRead } = socket;
+    connection.write(lined(3, 12));
+    await rounds();
+    expect(socket.bytesRead).toBe(bytesRead);
+    served[1]?.reply();
+    served[0]?.reply();
     await untilServed(3);
-    connection.write(gets(5, 5).join(''));
-    while (clientErrors.length === 1) await eventLoopRound();
-    expect(paths()).toEqual(['/p1.', '/p2.', '/p4.']);
-    served[2]?.reply();
-    await connectAnew();
-    onServed = () => served.at(-1)?.reply();
-    for (const path of ['/p6.', '/p7.']) {
-      connection.write(lined(path, LINES_MAX));
-      await connection.until(new RegExp(path));
-    }
+    expect([paths(), clientErrors]).toEqual([['/p1.', '/p2.', '/p3.'], []]);
+  });
+
+  it('reads on from a connection whose requests leave place for all lines of one more', async () => {
+    connection.write(lined(1, 12) + lined(2, 6));
+    await untilServed(2);
+    connection.write(lined(3, 12));
+    await untilServed(3);
+    expect(clientErrors).toEqual([]);
   });
 
   it('parses nothing behind the first request of a connection once pipelined ones have taken long in a round', async () => {
