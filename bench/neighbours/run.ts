@@ -5,13 +5,14 @@ import { writeCertificate } from '../../test/support/certificate-files.ts';
 import type { Child } from '../../test/support/child-process.ts';
 import { commit } from '../../test/support/commit.ts';
 import { load, smsRequest } from '../../test/support/http-load.ts';
-import { createDatabase, startPrivatePostgres, startPrivateRabbit } from '../../test/support/services.ts';
+import { createDatabase, startPrivateRabbit } from '../../test/support/services.ts';
 import { printTable } from '../../test/support/table.ts';
 import type { ArrivalsReceiverHandlers } from '../servers/arrivals-receiver.ts';
 import type { AttackerHandlers } from '../servers/attacker.ts';
 import type { NeighbourServiceHandlers } from '../servers/neighbour-service.ts';
 import { Bench } from '../support/bench.ts';
 import { THIS_CHECKOUT } from '../support/checkout.ts';
+import { startSteadyPostgres } from '../support/steady-postgres.ts';
 import {
   ATTACKS,
   type Attack,
@@ -55,7 +56,7 @@ try {
 }
 
 async function main(): Promise<void> {
-  const postgres = bench.keep(await startPrivatePostgres());
+  const postgres = bench.keep(await startSteadyPostgres());
   const certificate = writeCertificate(bench.folder);
   const rows: string[][] = [];
   for (const wiring of WIRINGS) {

@@ -1,11 +1,12 @@
 import type { Child } from '../../test/support/child-process.ts';
 import { smsRequest } from '../../test/support/http-load.ts';
 import { LOAD_API_KEY } from '../../test/support/load-seed.ts';
-import { createDatabase, startPrivatePostgres } from '../../test/support/services.ts';
+import { createDatabase } from '../../test/support/services.ts';
 import { printTable } from '../../test/support/table.ts';
 import type { ServiceHandlers } from '../servers/service.ts';
 import type { Bench } from '../support/bench.ts';
 import { type Latencies, offer } from '../support/offered-load.ts';
+import { startSteadyPostgres } from '../support/steady-postgres.ts';
 
 const SECONDS = Number(process.env.OFFERED_SECONDS ?? 10);
 const WARM_UP_SECONDS = 3;
@@ -28,7 +29,7 @@ const makeRequest = smsRequest({ apiKey: LOAD_API_KEY });
 
 /** Row 9: the latency of POST /sms when requests come by the clock and wait for no reply. */
 export async function offered(bench: Bench): Promise<void> {
-  const postgres = bench.keep(await startPrivatePostgres());
+  const postgres = bench.keep(await startSteadyPostgres());
   const rows: string[][] = [];
   for (const storage of ['SQLite', 'PostgreSQL'] as const satisfies readonly Storage[]) {
     for (const checkout of bench.checkouts) {

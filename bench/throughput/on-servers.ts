@@ -1,20 +1,16 @@
 import type { Child } from '../../test/support/child-process.ts';
-import {
-  createDatabase,
-  queryPostgres,
-  startPrivatePostgres,
-  startPrivateRabbit,
-} from '../../test/support/services.ts';
+import { createDatabase, queryPostgres, startPrivateRabbit } from '../../test/support/services.ts';
 import type { Bench } from '../support/bench.ts';
 import { THIS_CHECKOUT } from '../support/checkout.ts';
 import { printRows, type Row, rateOf } from '../support/report.ts';
 import { acceptedToDelivered, ratesInTurn, requestsInTurn } from '../support/rounds.ts';
+import { startSteadyPostgres } from '../support/steady-postgres.ts';
 
-type Postgres = Awaited<ReturnType<typeof startPrivatePostgres>>;
+type Postgres = Awaited<ReturnType<typeof startSteadyPostgres>>;
 
 /** Rows 5 to 7: acceptance on PostgreSQL with one and with two processes, and the whole way through RabbitMQ. */
 export async function onServers(bench: Bench): Promise<void> {
-  const postgres = bench.keep(await startPrivatePostgres());
+  const postgres = bench.keep(await startSteadyPostgres());
   const { express, single, pair } = await accepted(bench, postgres);
   const deliver: Row = {
     label: '(7) accepted to delivered, PostgreSQL and RabbitMQ',

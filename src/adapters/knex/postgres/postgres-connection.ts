@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type pg from 'pg';
 import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
 import type { Durability } from '../../../application/ports/unit-of-work.ts';
@@ -21,11 +22,12 @@ const WITH_DURABILITY: Readonly<Record<Durability, string>> = {
   eventual: '; SET LOCAL synchronous_commit = off',
 };
 /**
- * So many transactions of a connection have the same plans. A plan that was made while a table was small may go by the wrong
- * index: for recent sends by that of the project, which reads all recent messages of a project for each number. Planning that
- * query takes some 0.2 ms, in which other sends of the account wait: with each transaction that is too much.
+ * The plans of a connection are made anew after this time, in milliseconds. A plan that was made while a table was small may go by
+ * the wrong index: for recent sends by that of the project, which reads all recent messages of a project for each number. A burst
+ * into a table that was empty must not wait longer for a better one. Planning that query takes some 0.2 ms, in which other sends
+ * of the account wait: with each transaction that is too much.
  */
-export const TRANSACTIONS_PER_PLAN = 100;
+export const PLANS_KEPT_MS = 1_000;
 const DISCARD_PLANS = 'DISCARD PLANS; ';
 
 /** A write in a transaction that may only read. */
@@ -73,8 +75,7 @@ export class PostgresConnection implements Connection {
   readonly #statements = new Map<string, { readonly name: string; readonly text: string }>();
   readonly #bulks = new WeakMap<object, string>();
   #transaction: Transaction | null = null;
-  /** Those that had the present plans. */
-  #transactions = 0;
+  #plansMadeAt = performance.now();
   #isBroken = false;
 
   constructor(client: pg.Client) {
@@ -223,11 +224,11 @@ export class PostgresConnection implements Connection {
     return found.map((rows) => rows.map((row) => row.created_at as number));
   }
 
-  /** Whether the transaction that begins is the first behind those of the present plans. */
   #arePlansOld(): boolean {
-    const areOld = this.#transactions === TRANSACTIONS_PER_PLAN;
-    this.#transactions = areOld ? 1 : this.#transactions + 1;
-    return areOld;
+    const now = performance.now();
+    if (now - this.#plansMadeAt < PLANS_KEPT_MS) return false;
+    this.#plansMadeAt = now;
+    return true;
   }
 
   #batchText<Name extends string>(batch: BatchQuery<Name>): string {
