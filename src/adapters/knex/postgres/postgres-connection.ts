@@ -22,10 +22,10 @@ const WITH_DURABILITY: Readonly<Record<Durability, string>> = {
   eventual: '; SET LOCAL synchronous_commit = off',
 };
 /**
- * The plans of a connection are made anew after this time, in milliseconds. A plan that was made while a table was small may go by
- * the wrong index: for recent sends by that of the project, which reads all recent messages of a project for each number. A burst
- * into a table that was empty must not wait longer for a better one. Planning that query takes some 0.2 ms, in which other sends
- * of the account wait: with each transaction that is too much.
+ * The plans of a connection are made anew after this time, in milliseconds. A plan that was made while a table was small may go
+ * by the wrong index: for recent sends by that of the project, which reads all recent messages of a project for each number. A
+ * burst into a table that was empty must not wait longer for a better one. Planning that query takes some 0.2 ms, in which other
+ * sends of the account wait: with each transaction that is too much.
  */
 export const PLANS_KEPT_MS = 1_000;
 const DISCARD_PLANS = 'DISCARD PLANS; ';

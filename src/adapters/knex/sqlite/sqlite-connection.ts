@@ -109,7 +109,6 @@ export class SqliteConnection implements Connection {
     this.#run('COMMIT');
     this.#recentSends.add(this.#sends);
     if (this.#hasChangedWindows) this.#recentSends.noteWindows();
-    this.#wal?.checkpointer.truncateIfDue(this.#database);
   }
 
   /** Some errors (a full disk) have already ended the transaction. */

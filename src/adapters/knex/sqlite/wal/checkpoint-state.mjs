@@ -3,14 +3,8 @@
 
 /** The numbers that the threads of a SQLite file share. */
 export const STOPPING = 0;
-export const TRUNCATION = 1;
-export const READS = 2;
-export const SHARED_NUMBERS = 3;
-
-/** The states of a truncation. */
-export const NONE = 0;
-export const DUE = 1;
-export const DONE = 2;
+export const READS = 1;
+export const SHARED_NUMBERS = 2;
 
 /** The states of reads: while the log is emptied or begun anew, no new one begins. */
 export const RUNNING = 0;

@@ -1,16 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Worker } from 'node:worker_threads';
-import type Sqlite from 'better-sqlite3';
-import {
-  DONE,
-  DUE,
-  NONE,
-  READS,
-  RUNNING,
-  SHARED_NUMBERS,
-  STOPPING,
-  TRUNCATION,
-} from './checkpoint-state.mjs';
+import { READS, RUNNING, SHARED_NUMBERS, STOPPING } from './checkpoint-state.mjs';
 
 interface CheckpointerConfig {
   readonly filename: string;
@@ -25,9 +15,9 @@ const RESTART_MS = 1_000;
 
 /**
  * The thread that moves committed pages from a SQLite write-ahead log into its file, so that requests hardly wait for it. From
- * time to time the log is emptied: by the connection that writes, because a connection that finds the log emptied by another one
- * forgets its pages and its copies. The thread empties the log of a connection that has nothing to do. A thread that fails is
- * followed by another one: the log holds everything meanwhile.
+ * time to time a commit begins the log anew, and the thread removes what is left of the old one. Only the log of a connection
+ * that has nothing to do is emptied by the thread: a connection that finds its log emptied by another one forgets its pages and
+ * its copies. A thread that fails is followed by another one: the log holds everything meanwhile.
  */
 export class Checkpointer {
   /** The numbers that the threads of the file share, see `checkpoint-state.mjs`. */
@@ -42,14 +32,6 @@ export class Checkpointer {
   constructor(config: CheckpointerConfig) {
     this.#config = config;
     this.#start();
-  }
-
-  /** Empties the log when that is due. Outside of transactions only. It takes some 10 ms of the event loop. */
-  truncateIfDue(database: Sqlite.Database): void {
-    if (Atomics.load(this.shared, TRUNCATION) !== DUE) return;
-    const isDone = truncate(database);
-    Atomics.store(this.shared, TRUNCATION, isDone ? DONE : NONE);
-    Atomics.notify(this.shared, TRUNCATION);
   }
 
   /** Resolves when the thread has closed the file. */
@@ -93,16 +75,5 @@ export class Checkpointer {
         this.#startLater();
       }
     }, RESTART_MS).unref();
-  }
-}
-
-/** Whether the log was emptied. */
-function truncate(database: Sqlite.Database): boolean {
-  try {
-    const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
-    return result?.busy === 0;
-  } catch {
-    // A busy or full disk: the log still holds everything.
-    return false;
   }
 }
