@@ -26,7 +26,7 @@ import {
   LARGE_BODY_BYTES_MAX,
   LARGE_BODY_MEMBERS_MAX,
   LISTEN_BACKLOG_MAX,
-  PIPELINED_REQUESTS_MS_MAX,
+  PIPELINED_REQUEST_LINES,
   PRICING_LIMIT_DEFAULT,
   PRICING_LIMIT_MAX,
   PRICING_PAGE_MAX,
@@ -273,7 +273,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests of one connection without a reply',
-        `${SERVER_LIMITS.connectionOpenRequestsMax}, with ${SERVER_LIMITS.connectionOpenLinesMax} header lines together; one more gets 503 \`overloaded\` behind their replies and closes the connection, and nothing behind it is parsed; 1 while those of all connections have taken ${PIPELINED_REQUESTS_MS_MAX} ms of a round`,
+        `${SERVER_LIMITS.connectionOpenRequestsMax}, with ${SERVER_LIMITS.connectionOpenLinesMax} header lines together; one more gets 503 \`overloaded\` behind their replies and closes the connection, and nothing behind it is parsed; 1 while those behind others have ${number(SERVER_LIMITS.roundPipelinedLinesMax)} lines in a round, each ${PIPELINED_REQUEST_LINES} more than its own`,
       ],
       [
         'requests that wait for an earlier one of their connection, or follow one in the same round of the event loop',

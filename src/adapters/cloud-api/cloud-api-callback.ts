@@ -10,7 +10,9 @@ import type {
   SubmissionReceipt,
 } from '../../application/ports/provider-events.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
+import { withMaskedReason } from '../../domain/shared/delivery-receipt.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
+import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { contactNames, inboundMessage, type WrittenMessage } from './inbound-message.ts';
 import { statusReceipt } from './status-receipt.ts';
@@ -22,6 +24,8 @@ interface CallbackOptions {
   readonly appSecret: string;
   /** What the operator typed in where Meta asks for the URL. */
   readonly verifyToken: string;
+  /** Masked like the other two where Meta repeats it. */
+  readonly accessToken: string;
 }
 
 /** The longest name or value of a challenge that is read. */
@@ -63,9 +67,11 @@ interface Items {
 /** Reads the callbacks of Meta's Cloud API: the challenge at the set-up, statuses of our messages, and messages of customers. */
 export class CloudApiCallback implements ProviderCallback {
   readonly #options: CallbackOptions;
+  readonly #masked: (text: string) => string;
 
   constructor(options: CallbackOptions) {
     this.#options = options;
+    this.#masked = reasonMask([options.accessToken, options.appSecret, options.verifyToken]);
   }
 
   async read(request: CallbackRequest): Promise<CallbackContent> {
@@ -103,7 +109,10 @@ export class CloudApiCallback implements ProviderCallback {
     };
     readItems(read.data.entry, items, (each) => readEntry(each, items));
     const events: readonly ProviderEvent[] = [
-      ...items.receipts.map((receipt) => ({ kind: 'receipt', receipt }) as const),
+      ...items.receipts.map((given) => {
+        const receipt = { ...given, receipt: withMaskedReason(given.receipt, this.#masked) };
+        return { kind: 'receipt', receipt } as const;
+      }),
       ...(await this.#arrivals(items.written)).map((arrival) => ({ kind: 'inbound', arrival }) as const),
     ];
     return { kind: 'events', events, malformed: items.malformed };

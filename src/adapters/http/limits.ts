@@ -124,10 +124,8 @@ export const CONNECTIONS_READ_PER_ROUND = 4;
 export const BODIES_READ_PER_ROUND = 1;
 /** Reading such bodies takes this share of the time while rounds of it take longer than they have. */
 export const READING_BODIES_SHARE = 0.25;
-/**
- * Requests behind others of their connections are parsed for so long in a round, and then no more: their connections are closed.
- */
-export const PIPELINED_REQUESTS_MS_MAX = 50;
+/** What a request costs before it is served beside its header lines, in lines. */
+export const PIPELINED_REQUEST_LINES = 20;
 /** Bodies are parsed and checked for so long in one round. The rest waits, and is served by project in rotation. */
 export const BODIES_MS_MAX = 10;
 /** Requests and bodies have so long of a round while connections wait to be accepted, of which each round accepts one. */
@@ -174,6 +172,11 @@ export interface ServerLimits {
    * connection: what a request costs before it is served grows with its lines.
    */
   readonly connectionOpenLinesMax: number;
+  /**
+   * Lines of the requests of all connections that come behind others of theirs in one round of the event loop, with
+   * `PIPELINED_REQUEST_LINES` for each. One more gets 503, and closes its connection.
+   */
+  readonly roundPipelinedLinesMax: number;
   /** Requests of the whole process that are served at a time; more get 503. */
   readonly requestsMax: number;
   /** Those of one project, whose bodies may still be on their way; more get 503. */
@@ -204,6 +207,8 @@ export const SERVER_LIMITS: ServerLimits = {
   connectionRequestsMax: 8,
   connectionOpenRequestsMax: 16,
   connectionOpenLinesMax: 300,
+  /** Some 10 ms. */
+  roundPipelinedLinesMax: 5_000,
   requestsMax: 4_000,
   requestsPerProjectMax: 1_000,
   requestsPerAddressMax: 2_000,

@@ -10,6 +10,8 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { LateAcceptance, ProviderEventSink } from '../../application/ports/provider-events.ts';
 import { rejectedAs, type SubmitResult } from '../../domain/messages/submit-result.ts';
+import { withMaskedReason } from '../../domain/shared/delivery-receipt.ts';
+import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';
 import { DeliveryInbox, LOCKED_RESPONSE_MS } from './delivery-inbox.ts';
 import { type OutgoingEvents, OutgoingMessage, type OutgoingOptions } from './outgoing-message.ts';
@@ -69,6 +71,7 @@ export class SmppProvider implements ChannelProvider {
   readonly #inbox: DeliveryInbox;
   readonly #outgoing: OutgoingOptions;
   readonly #log: MinuteLog;
+  readonly #masked: (text: string) => string;
   /** Null before the start. */
   #sink: ProviderEventSink | null = null;
   #closed: Promise<void> | null = null;
@@ -78,6 +81,7 @@ export class SmppProvider implements ChannelProvider {
     this.#options = options;
     this.#uptime = uptime;
     this.#log = new MinuteLog(options);
+    this.#masked = reasonMask([options.credentials.password]);
     const references = new PartReferences(random);
     this.#outgoing = {
       partsOf: (submission) =>
@@ -248,7 +252,8 @@ export class SmppProvider implements ChannelProvider {
       session.respond('deliver_sm', sequence);
       return;
     }
-    this.#inbox.add(receipt, (isRecorded) =>
+    const shown = { ...receipt, receipt: withMaskedReason(receipt.receipt, this.#masked) };
+    this.#inbox.add(shown, (isRecorded) =>
       session.respond('deliver_sm', sequence, isRecorded ? ESME_ROK : ESME_RX_T_APPN),
     );
   }

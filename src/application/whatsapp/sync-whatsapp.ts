@@ -7,7 +7,7 @@ import {
 } from '../../domain/whatsapp/merge-account.ts';
 import { accountsIn } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { messageOf } from '../errors/error-text.ts';
-import { StorageUnavailable } from '../errors/storage-unavailable.ts';
+import { StorageAway } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -67,7 +67,7 @@ export class SyncWhatsapp {
           if (await this.#merge(projectId, whatsappBusinessId, read)) changed += 1;
         }
       } catch (error) {
-        if (error instanceof StorageUnavailable) throw error;
+        if (error instanceof StorageAway) throw error;
         failed += 1;
         this.#logFailure(whatsappBusinessId, messageOf(error));
       }

@@ -70,7 +70,7 @@ export const cloudApiKind: ProviderKind<ReturnType<typeof settings>> = {
         defaults,
       }),
       whatsappPlatform: new CloudApiPlatform({ graph, http: client }),
-      callback: new CloudApiCallback({ hmac, whatsappDirectory, appSecret, verifyToken }),
+      callback: new CloudApiCallback({ hmac, whatsappDirectory, appSecret, verifyToken, accessToken }),
     };
   },
 };

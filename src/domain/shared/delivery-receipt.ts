@@ -11,3 +11,11 @@ export interface ProviderCharge {
 export type DeliveryReceipt =
   | { readonly kind: 'sent' | 'delivered' | 'read'; readonly charge?: ProviderCharge }
   | { readonly kind: 'failed'; readonly reason: string };
+
+/** The same receipt, its reason without the credentials that the provider may have repeated. */
+export function withMaskedReason(
+  receipt: DeliveryReceipt,
+  masked: (text: string) => string,
+): DeliveryReceipt {
+  return receipt.kind === 'failed' ? { ...receipt, reason: masked(receipt.reason) } : receipt;
+}

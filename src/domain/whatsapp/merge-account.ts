@@ -95,9 +95,10 @@ export function withoutNewRows(stored: WhatsappAccount, platform: PlatformAccoun
 
 /**
  * Numbers, and templates, of an account that are kept when the platform has them no more: campaigns may refer to them. Of more
- * the first ones are forgotten, so that an account cannot grow with every reading.
+ * rows, or more characters as JSON, the first ones are forgotten, so that an account cannot grow with every reading.
  */
 export const VANISHED_ROWS_KEPT_MAX = 1_000;
+export const VANISHED_CHARACTERS_KEPT_MAX = 1_000_000;
 
 /** Known rows first, in the order they have; then new ones, in the platform's order. */
 function merged<Row extends { readonly status: string }, Given>(
@@ -108,16 +109,27 @@ function merged<Row extends { readonly status: string }, Given>(
 ): readonly Row[] {
   const given = new Map(platform.map((each) => [keyOf(each), each]));
   const known = new Set(stored.map(keyOf));
-  const vanished = stored.filter((row) => !given.has(keyOf(row)));
-  const forgotten = new Set(vanished.slice(0, Math.max(0, vanished.length - VANISHED_ROWS_KEPT_MAX)));
+  const kept = lastOf(stored.filter((row) => !given.has(keyOf(row))));
   return [
     ...stored.flatMap((row) => {
       const now = given.get(keyOf(row));
       if (now !== undefined) return [rowOf(row, now)];
-      return forgotten.has(row) ? [] : [{ ...row, status: STATUS_DELETED }];
+      return kept.has(row) ? [{ ...row, status: STATUS_DELETED }] : [];
     }),
     ...[...given].flatMap(([key, each]) => (known.has(key) ? [] : [rowOf(null, each)])),
   ];
+}
+
+/** The last of the vanished rows, as many as are kept. */
+function lastOf<Row>(vanished: readonly Row[]): ReadonlySet<Row> {
+  const kept = new Set<Row>();
+  let characters = 0;
+  for (const row of vanished.slice(-VANISHED_ROWS_KEPT_MAX).reverse()) {
+    characters += JSON.stringify(row).length;
+    if (characters > VANISHED_CHARACTERS_KEPT_MAX) break;
+    kept.add(row);
+  }
+  return kept;
 }
 
 function numberKey({ phoneNumberId }: Pick<WhatsappPhoneNumber, 'phoneNumberId'>): string {

@@ -7,7 +7,14 @@ import {
 } from '../../../src/adapters/cloud-api/cloud-api-callback.ts';
 import { INBOUND_TEXT_CHARACTERS_MAX } from '../../../src/adapters/cloud-api/inbound-message.ts';
 import type { CallbackRequest } from '../../../src/application/ports/provider-callback.ts';
-import { aStatus, callbackOf, signedCallback, VERIFY_TOKEN } from '../../support/cloud-api-peer.ts';
+import {
+  ACCESS_TOKEN,
+  APP_SECRET,
+  aStatus,
+  callbackOf,
+  signedCallback,
+  VERIFY_TOKEN,
+} from '../../support/cloud-api-peer.ts';
 import { cloudApi, PHONE_ID } from '../../support/cloud-api-world.ts';
 
 const { callback } = cloudApi({ peer: { url: 'http://127.0.0.1:1' } });
@@ -115,6 +122,15 @@ describe('statuses of messages', () => {
     const { receipts } = await statuses(aStatus('wamid.1', 'failed', { errors }));
     expect(receipts).toEqual([{ kind: 'failed', reason: `Meta error 1: a b${'x'.repeat(483)}` }]);
   });
+
+  it.each([ACCESS_TOKEN, APP_SECRET, VERIFY_TOKEN])(
+    'the callback masks the credential %s in the words of an error',
+    async (secret) => {
+      const errors = [{ code: 190, message: `The token ${secret} has expired` }];
+      const { receipts } = await statuses(aStatus('wamid.1', 'failed', { errors }));
+      expect(receipts).toEqual([{ kind: 'failed', reason: 'Meta error 190: The token *** has expired' }]);
+    },
+  );
 
   it('the callback counts what is beyond its limit as malformed', async () => {
     const given = Array.from({ length: CALLBACK_ITEMS_MAX + 2 }, () => aStatus('wamid.1', 'sent'));

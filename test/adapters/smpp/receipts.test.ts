@@ -60,6 +60,12 @@ describeWithSmsc('the SMPP provider and receipts', () => {
       ucs2('\ufeffid:77 stat:DELIVRD'),
       receiptOf('77', DELIVERED),
     ],
+    [
+      'that repeats the password of the bind',
+      { esm_class: 4 },
+      ascii('id:77 stat:UNDELIV err:secret'),
+      receiptOf('77', { kind: 'failed', reason: 'The SMSC reports UNDELIVERABLE with error ***' }),
+    ],
     ...[DATA_CODING_UCS2, 0xf8, 0x19].map(
       (coding): [string, Record<string, number>, string, ProviderEvent] => [
         `in ASCII that carries the data_coding ${coding} of the text that was sent`,

@@ -3,7 +3,7 @@ import { type Database, openDatabase } from '../../../src/adapters/knex/database
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { RandomIdSource } from '../../../src/adapters/node/random-id-source.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
-import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
+import { StorageAway, StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import type { PlatformAccountResult } from '../../../src/application/ports/whatsapp-platform.ts';
 import { SyncWhatsapp } from '../../../src/application/whatsapp/sync-whatsapp.ts';
 import type { Environment } from '../../../src/domain/access/project.ts';
@@ -179,30 +179,38 @@ it('a synchronisation finds the accounts of every page of projects', async () =>
   expect(await sync().execute()).toEqual({ accounts: count, failed: count, changed: 0 });
 });
 
-it('an account that cannot be stored is logged, and does not keep others from changing', async () => {
-  await link(A, ['waba-1']);
-  await link(B, ['waba-2']);
-  results.set('waba-1', { kind: 'account', account: platformAccount() });
-  results.set('waba-2', { kind: 'account', account: platformAccount() });
-  const run = unitOfWork.run.bind(unitOfWork);
-  unitOfWork.run = (work) => {
-    unitOfWork.run = run;
-    return run(async (stores) => {
-      await work(stores);
-      throw new StorageLocked(new Error('lock timeout'));
-    });
-  };
-  expect(await sync().execute()).toEqual({ accounts: 2, failed: 1, changed: 1 });
-  expect((await accountOf(A, 'waba-1'))?.phoneNumbers).toMatchObject([{ qualityRating: 'GREEN' }]);
-  expect((await accountOf(B, 'waba-2'))?.phoneNumbers).toMatchObject([{ qualityRating: 'YELLOW' }]);
-  expect(logger.entries).toMatchObject([{ fields: { account: 'waba-1', reason: 'lock timeout' } }]);
-});
+it.each([
+  new StorageLocked(new Error('lock timeout')),
+  new StorageUnavailable(new Error('statement timeout')),
+])(
+  'an account that cannot be stored is logged, and does not keep others from changing: %s',
+  async (failure) => {
+    await link(A, ['waba-1']);
+    await link(B, ['waba-2']);
+    results.set('waba-1', { kind: 'account', account: platformAccount() });
+    results.set('waba-2', { kind: 'account', account: platformAccount() });
+    const run = unitOfWork.run.bind(unitOfWork);
+    unitOfWork.run = (work) => {
+      unitOfWork.run = run;
+      return run(async (stores) => {
+        await work(stores);
+        throw failure;
+      });
+    };
+    expect(await sync().execute()).toEqual({ accounts: 2, failed: 1, changed: 1 });
+    expect((await accountOf(A, 'waba-1'))?.phoneNumbers).toMatchObject([{ qualityRating: 'GREEN' }]);
+    expect((await accountOf(B, 'waba-2'))?.phoneNumbers).toMatchObject([{ qualityRating: 'YELLOW' }]);
+    expect(logger.entries).toMatchObject([
+      { fields: { account: 'waba-1', reason: (failure.cause as Error).message } },
+    ]);
+  },
+);
 
 it('a synchronisation rejects while the storage is away, and asks for no further account', async () => {
   await link(A, ['waba-1', 'waba-2']);
   results.set('waba-1', { kind: 'account', account: platformAccount() });
-  unitOfWork.run = () => Promise.reject(new StorageUnavailable(new Error('gone')));
-  await expect(sync().execute()).rejects.toBeInstanceOf(StorageUnavailable);
+  unitOfWork.run = () => Promise.reject(new StorageAway(new Error('gone')));
+  await expect(sync().execute()).rejects.toBeInstanceOf(StorageAway);
   expect(asked).toEqual(['waba-1']);
 });
 

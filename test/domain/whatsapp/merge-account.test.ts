@@ -240,3 +240,15 @@ it('a merge takes an id for each new row at the most, and throws when there are 
   expect(newIdsNeeded(platform)).toBe(2);
   expect(() => mergeAccount(stored, platform, { ids: [], createdAt: CREATED_AT })).toThrow('too few ids');
 });
+
+it('of the templates that the platform has no more, the last are kept that have a million characters together', () => {
+  const texts = 'x'.repeat(400_000);
+  const templates = ['first', 'second', 'third'].map((name) =>
+    aWhatsappTemplate({ name, components: [{ type: 'BODY', text: texts }] }),
+  );
+  const merged = mergeAccount({ ...stored, templates }, aPlatformAccount({ templates: [] }), NEW);
+  expect(merged.templates.map(({ name, status }) => [name, status])).toEqual([
+    ['second', 'DELETED'],
+    ['third', 'DELETED'],
+  ]);
+});

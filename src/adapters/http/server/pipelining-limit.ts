@@ -1,16 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
-import { RoundTime } from '../../../application/concurrency/round-time.ts';
-import { PIPELINED_REQUESTS_MS_MAX, type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
+import { PIPELINED_REQUEST_LINES, type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
 import { networkOf } from '../routing/client-address.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import type { FairReading } from './fair-reading.ts';
 import { FairRounds } from './fair-rounds.ts';
 import type { ListenBacklog } from './listen-backlog.ts';
 import type { Waiting } from './pausing-rounds.ts';
+import { RoundBudget } from './round-budget.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
 import { leavesMuchUnread } from './write-reply.ts';
 
@@ -35,6 +34,7 @@ type Limits = Pick<
   | 'connectionOpenLinesMax'
   | 'connectionUnreadBytesMax'
   | 'headerLinesMax'
+  | 'roundPipelinedLinesMax'
 >;
 
 /** What the connections of a server share. */
@@ -65,8 +65,8 @@ export interface PipeliningLimit {
  * served at once, one in a round of the event loop, and for a short time of the round: the others wait for what other
  * connections want, and for a client that does not read. Nothing more is read from the connection while too many are open. Node
  * hands over every request of a chunk at once, and thousands fit into one, so the parser is stopped at
- * `connectionOpenRequestsMax` and `connectionOpenLinesMax`, and behind the first request of a connection when pipelined ones have
- * taken long in this round: all connections may have sent some at once. A request with more header lines than `headerLinesMax` is
+ * `connectionOpenRequestsMax` and `connectionOpenLinesMax`, and behind the first request of a connection when a round has had
+ * `roundPipelinedLinesMax`: all connections may have sent some at once. A request with more header lines than `headerLinesMax` is
  * none: the parser is stopped there too.
  */
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
@@ -76,12 +76,9 @@ export function pipeliningLimit(server: Server, limits: Limits, parts: Connectio
   server.maxHeadersCount = limits.headerLinesMax + 1;
   const { backlog } = parts;
   const rounds = new FairRounds(() => backlog.roundMs(WAITING_REQUESTS_MS_MAX));
-  const parsing = new RoundTime(
-    () => PIPELINED_REQUESTS_MS_MAX,
-    () => performance.now(),
-  );
+  const pipelined = new RoundBudget(limits.roundPipelinedLinesMax);
   const track = (socket: Socket): Connection => {
-    const connection = new Connection(socket, limits, parts, rounds, parsing);
+    const connection = new Connection(socket, limits, parts, rounds, pipelined);
     connections.set(socket, connection);
     stopParser(socket, (request) => {
       if (linesOf(request) <= limits.headerLinesMax) return connection.mayHave(request);
@@ -124,8 +121,8 @@ class Connection implements Waiting {
   readonly #parts: ConnectionParts;
   /** Of waiting requests, by address. */
   readonly #rounds: FairRounds;
-  /** Of requests behind others of their connections. */
-  readonly #parsing: Pick<RoundTime, 'isLeft'>;
+  /** Of requests behind others of their connections, in lines. */
+  readonly #pipelined: Pick<RoundBudget, 'take'>;
   readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
   readonly #reader: Waiting = {
     serveNext: () => {
@@ -155,13 +152,13 @@ class Connection implements Waiting {
     limits: Limits,
     parts: ConnectionParts,
     rounds: FairRounds,
-    parsing: Pick<RoundTime, 'isLeft'>,
+    pipelined: Pick<RoundBudget, 'take'>,
   ) {
     this.#socket = socket;
     this.#limits = limits;
     this.#parts = parts;
     this.#rounds = rounds;
-    this.#parsing = parsing;
+    this.#pipelined = pipelined;
     this.unread = new UnreadReplies(socket, this.open, limits.connectionUnreadBytesMax, parts);
     const end = (response: ServerResponse): void => this.#end(response);
     this.#onClose = function (this: ServerResponse) {
@@ -195,7 +192,9 @@ class Connection implements Waiting {
   #mayPipeline(request: IncomingMessage): boolean {
     const { connectionOpenRequestsMax, connectionOpenLinesMax } = this.#limits;
     if (this.open.length >= connectionOpenRequestsMax) return false;
-    return this.#openLines + linesOf(request) <= connectionOpenLinesMax && this.#parsing.isLeft();
+    const lines = linesOf(request);
+    if (this.#openLines + lines > connectionOpenLinesMax) return false;
+    return this.#pipelined.take(PIPELINED_REQUEST_LINES + lines);
   }
 
   /** Whether the open requests are all it may have for now; a request more might have all the lines that a request may have. */
