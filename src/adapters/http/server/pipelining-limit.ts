@@ -7,6 +7,7 @@ import { networkOf } from '../routing/client-address.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import type { FairReading } from './fair-reading.ts';
 import { FairRounds } from './fair-rounds.ts';
+import { gatherPieces } from './gathered-pieces.ts';
 import type { ListenBacklog } from './listen-backlog.ts';
 import type { Waiting } from './pausing-rounds.ts';
 import { RoundBudget } from './round-budget.ts';
@@ -78,13 +79,15 @@ export function pipeliningLimit(server: Server, limits: Limits, parts: Connectio
   const rounds = new FairRounds(() => backlog.roundMs(WAITING_REQUESTS_MS_MAX));
   const pipelined = new RoundBudget(limits.roundPipelinedLinesMax);
   const track = (socket: Socket): Connection => {
-    const connection = new Connection(socket, limits, parts, rounds, pipelined);
-    connections.set(socket, connection);
-    stopParser(socket, (request) => {
-      if (linesOf(request) <= limits.headerLinesMax) return connection.mayHave(request);
+    const hasLines = (request: IncomingMessage): boolean => {
+      if (linesOf(request) <= limits.headerLinesMax) return true;
       withTooManyLines.add(socket);
       return false;
-    });
+    };
+    const reject = () => void server.emit('clientError', new Error('A request is malformed'), socket);
+    const connection = new Connection(socket, limits, parts, { rounds, pipelined, hasLines, reject });
+    connections.set(socket, connection);
+    stopParser(socket, (request) => hasLines(request) && connection.mayHave(request));
     return connection;
   };
   server.on('connection', track);
@@ -108,8 +111,20 @@ function stopParser(socket: Socket, isAllowed: (request: IncomingMessage) => boo
   parser.onIncoming = (request, keepAlive) => (isAllowed(request) ? onIncoming(request, keepAlive) : STOP);
 }
 
-function linesOf({ rawHeaders }: IncomingMessage): number {
-  return rawHeaders.length / 2;
+/** Of its headers, and of its trailers once they have come. */
+function linesOf({ rawHeaders, rawTrailers }: IncomingMessage): number {
+  return (rawHeaders.length + rawTrailers.length) / 2;
+}
+
+interface ConnectionLimits {
+  /** Of waiting requests, by address. */
+  readonly rounds: FairRounds;
+  /** Of requests behind others of their connections, in lines. */
+  readonly pipelined: Pick<RoundBudget, 'take'>;
+  /** Whether a request has no more lines than it may have. */
+  readonly hasLines: (request: IncomingMessage) => boolean;
+  /** Replies that the connection has sent no proper request, and ends it. */
+  readonly reject: () => void;
 }
 
 class Connection implements Waiting {
@@ -119,10 +134,10 @@ class Connection implements Waiting {
   readonly #socket: Socket;
   readonly #limits: Limits;
   readonly #parts: ConnectionParts;
-  /** Of waiting requests, by address. */
   readonly #rounds: FairRounds;
-  /** Of requests behind others of their connections, in lines. */
   readonly #pipelined: Pick<RoundBudget, 'take'>;
+  readonly #hasLines: ConnectionLimits['hasLines'];
+  readonly #reject: ConnectionLimits['reject'];
   readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
   readonly #reader: Waiting = {
     serveNext: () => {
@@ -151,14 +166,15 @@ class Connection implements Waiting {
     socket: Socket,
     limits: Limits,
     parts: ConnectionParts,
-    rounds: FairRounds,
-    pipelined: Pick<RoundBudget, 'take'>,
+    { rounds, pipelined, hasLines, reject }: ConnectionLimits,
   ) {
     this.#socket = socket;
     this.#limits = limits;
     this.#parts = parts;
     this.#rounds = rounds;
     this.#pipelined = pipelined;
+    this.#hasLines = hasLines;
+    this.#reject = reject;
     this.unread = new UnreadReplies(socket, this.open, limits.connectionUnreadBytesMax, parts);
     const end = (response: ServerResponse): void => this.#end(response);
     this.#onClose = function (this: ServerResponse) {
@@ -183,10 +199,21 @@ class Connection implements Waiting {
 
   /** Whether this request may be open too; if not, nothing is read from the connection any more. */
   mayHave(request: IncomingMessage): boolean {
-    if ((this.open.length === 0 || this.#mayPipeline(request)) && !this.#socket.destroyed) return true;
+    const isAllowed = this.open.length === 0 || this.#mayPipeline(request);
+    if (isAllowed && !this.#isStopped && !this.#socket.destroyed) return true;
+    this.#stop();
+    return false;
+  }
+
+  #stop(): void {
     this.#isStopped = true;
     this.#pause();
-    return false;
+  }
+
+  /** Nothing more of the connection counts: its parser cannot be ended inside a body, so what it finds is thrown away. */
+  #stopWithError(): void {
+    this.#stop();
+    this.#reject();
   }
 
   #mayPipeline(request: IncomingMessage): boolean {
@@ -302,17 +329,28 @@ class Connection implements Waiting {
 
   /** Node's parser pushes each piece of a body, whether it is wanted or thrown away. */
   #limitReading(request: IncomingMessage): void {
-    const push = request.push.bind(request);
+    const push = gatherPieces(request, () => this.#stopWithError());
     const network = this.#parts.networkOf(request);
     request.push = (piece, encoding) => {
       const wantsMore = push(piece, encoding);
-      if (piece !== null) {
+      if (piece === null) {
+        this.#noteTrailers(request);
+      } else {
         this.#parts.largeBodies.noteRead();
         this.#waitToRead(this.#parts.largeBodies, network);
         if (this.#waitsFor !== null) this.#socket.pause();
       }
       return wantsMore;
     };
+  }
+
+  /** Lines behind a chunked body cost as much as those before it. */
+  #noteTrailers(request: IncomingMessage): void {
+    const lines = request.rawTrailers.length / 2;
+    if (lines === 0) return;
+    if (this.open.some(({ req }) => req === request)) this.#openLines += lines;
+    this.#pipelined.take(lines);
+    if (!this.#hasLines(request)) this.#stopWithError();
   }
 
   #waitToRead(reading: Reading, network: string): void {

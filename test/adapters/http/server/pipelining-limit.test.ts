@@ -8,6 +8,11 @@ import {
   WAITING_REQUESTS_MS_MAX,
 } from '../../../../src/adapters/http/limits.ts';
 import { ConnectionTable } from '../../../../src/adapters/http/server/connection-table.ts';
+import {
+  LOOSE_PIECES_MAX,
+  PIECE_BYTES_MIN,
+  SMALL_PIECES_MAX,
+} from '../../../../src/adapters/http/server/gathered-pieces.ts';
 import type { Waiting } from '../../../../src/adapters/http/server/pausing-rounds.ts';
 import { PARSER_STOPPED, pipeliningLimit } from '../../../../src/adapters/http/server/pipelining-limit.ts';
 import { unreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
@@ -119,6 +124,12 @@ const gets = (first: number, last: number) =>
   );
 const lined = (number: number, lines: number) =>
   `GET /p${number}. HTTP/1.1\r\nHost: x\r\n${'a: b\r\n'.repeat(lines - 1)}\r\n`;
+const chunked = (chunks: readonly string[]) =>
+  [
+    'POST /p1. HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n',
+    ...chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`),
+    '0\r\n\r\n',
+  ].join('');
 const paths = () => served.map(({ path }) => path);
 
 async function untilServed(count: number): Promise<void> {
@@ -229,6 +240,43 @@ describe('the pipelining limit', () => {
     connection.write(lined(11, 3) + lined(12, 3));
     await untilServed(AT_A_TIME + 2);
     expect(paths().slice(-2)).toEqual(['/p11.', '/p12.']);
+  });
+
+  it('counts the trailers of a request among its lines', async () => {
+    const trailed = (number: number, trailers: number) =>
+      `POST /p${number}. HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n${'a: b\r\n'.repeat(trailers)}\r\n`;
+    connection.write(trailed(1, 10) + trailed(2, 10) + trailed(3, 10) + gets(4, 4).join(''));
+    while (clientErrors.length === 0) await eventLoopRound();
+    expect([clientErrors, responses.length]).toEqual([[PARSER_STOPPED], 3]);
+    await connectAnew();
+    connection.write(trailed(5, 11) + gets(6, 6).join(''));
+    while (clientErrors.length < 3) await eventLoopRound();
+    expect([clientErrors, responses.length]).toEqual([[PARSER_STOPPED, undefined, PARSER_STOPPED], 4]);
+  });
+
+  it.each([
+    ['of one byte', SMALL_PIECES_MAX, 1],
+    // One more than the least: where a read ends, a chunk is in two pieces.
+    ['of 17 bytes', 3 * SMALL_PIECES_MAX, PIECE_BYTES_MIN + 1],
+  ])('gathers the chunks of a body that are %s, and changes nothing of it', async (_, count, length) => {
+    const chunks = Array.from({ length: count }, (__, index) => String(index % 10).repeat(length));
+    const read: Buffer[] = [];
+    server.on('request', (request: IncomingMessage) => request.on('data', (piece) => read.push(piece)));
+    connection.write(chunked(chunks) + gets(2, 2).join(''));
+    await untilServed(2);
+    expect(Buffer.concat(read).toString()).toBe(chunks.join(''));
+    expect(read.length).toBeLessThan(LOOSE_PIECES_MAX + 2 + (count * length) / KILOBYTE);
+    expect(clientErrors).toEqual([]);
+  });
+
+  it.each([
+    ['of one byte', SMALL_PIECES_MAX + 1, 1],
+    ['of 15 bytes', SMALL_PIECES_MAX + 1, PIECE_BYTES_MIN - 1],
+  ])('parses no more of a body with too many chunks %s', async (_, count, length) => {
+    connection.write(chunked(Array.from({ length: count }, () => 'x'.repeat(length))) + gets(2, 2).join(''));
+    while (clientErrors.length === 0) await eventLoopRound();
+    await rounds();
+    expect([clientErrors, responses.length]).toEqual([[undefined, PARSER_STOPPED], 1]);
   });
 
   it('serves no waiting request of a connection that has closed', async () => {
