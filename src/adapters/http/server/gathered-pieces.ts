@@ -10,13 +10,13 @@ const BLOCK_BYTES = 4 * 1024;
 const SMALL_PIECE_BYTES = BLOCK_BYTES / 4;
 
 /** A body may have so many pieces, however small, and more only when all together have so many bytes each. */
-export const SMALL_PIECES_MAX = 1_000;
+export const SMALL_PIECES_MAX = 500;
 export const PIECE_BYTES_MIN = 16;
 
 /**
  * The push of a request, for the pieces of its body as the parser finds them. Each chunk of a chunked body is one, and a client
- * may make thousands of one byte: each would hold an object, and the whole read that it came with. Small ones are gathered until the
- * end of the round. Of a body with too many, the rest is thrown away, and `reject` is called once.
+ * may make thousands of one byte: each would hold an object, and the whole read that it came with. Small ones are gathered until
+ * the end of the round. Of a body with too many, the rest is thrown away, and `reject` is called once.
  */
 export function gatherPieces(request: IncomingMessage, reject: () => void): Push {
   const push: Push = request.push.bind(request);
