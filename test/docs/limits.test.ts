@@ -52,6 +52,7 @@ import {
   UNREAD_BODY_BYTES_KEPT,
   WAITING_REQUESTS_MS_MAX,
 } from '../../src/adapters/http/limits.ts';
+import { PIECE_BYTES_MIN, SMALL_PIECES_MAX } from '../../src/adapters/http/server/gathered-pieces.ts';
 import { PARSED_TREES_CHARACTERS_MAX } from '../../src/adapters/knex/parsed-trees.ts';
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
@@ -229,7 +230,11 @@ describe('section 8 of docs/api.md', () => {
       ],
       [
         'requests of one connection without a reply',
-        `${SERVER_LIMITS.connectionRequestsMax} are served at a time, in order; the others wait, up to ${SERVER_LIMITS.connectionOpenRequestsMax} in all, with ${SERVER_LIMITS.connectionOpenLinesMax} header lines together; one more gets 503 and closes the connection`,
+        `${SERVER_LIMITS.connectionRequestsMax} are served at a time, in order; the others wait, up to ${SERVER_LIMITS.connectionOpenRequestsMax} in all, with ${SERVER_LIMITS.connectionOpenLinesMax} header lines together, trailers included; one more gets 503 and closes the connection`,
+      ],
+      [
+        'chunks of a chunked body',
+        `${SMALL_PIECES_MAX}, and more when all together have ${PIECE_BYTES_MIN} bytes each; else 400, and the connection closes`,
       ],
     ]);
   });

@@ -112,8 +112,8 @@ function stopParser(socket: Socket, isAllowed: (request: IncomingMessage) => boo
 }
 
 /**
- * A parser cannot be ended inside a body. Without what it calls for each piece it takes a fiftieth of the time, and finds nothing.
- * It is whole again in the next round: nothing more is read from this connection, and another one may get the parser then.
+ * A parser cannot be ended inside a body. Without what it calls for each piece it takes a fiftieth of the time, and finds
+ * nothing. It is whole again in the next round: nothing more is read from this connection, and another may get the parser then.
  */
 function ignoreBodies(socket: Socket): void {
   const { parser } = socket as Socket & { readonly parser?: Record<string, unknown> };
