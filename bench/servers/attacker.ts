@@ -8,7 +8,12 @@ import { load, postTo, type RequestMaker, smsRequest } from '../../test/support/
 import { LOAD_API_KEY } from '../../test/support/load-seed.ts';
 import { portOf } from '../../test/support/port-of.ts';
 import { runCampaigns, sendLargeBodies } from '../neighbours/attacks/campaigns.ts';
-import { dripHeaders, holdConnections, pipelineHeads } from '../neighbours/attacks/connections.ts';
+import {
+  dripHeaders,
+  holdConnections,
+  pipelineHeads,
+  sendSmallChunks,
+} from '../neighbours/attacks/connections.ts';
 import { FloodingSmsc } from '../neighbours/attacks/flooding-smsc.ts';
 import { forgeMessages } from '../neighbours/attacks/forged-messages.ts';
 import { readLists } from '../neighbours/attacks/lists.ts';
@@ -78,6 +83,7 @@ const handlers = {
   /** How long the slowest connection of `slowHeaders` stayed open, in milliseconds. */
   longestDripMs: (): number => longestDripMs,
   pipelinedHeads: pipelineHeads,
+  smallChunks: sendSmallChunks,
   campaigns: runCampaigns,
   largeBodies: sendLargeBodies,
   lists: readLists,

@@ -5,11 +5,16 @@ import type { Target } from './target.ts';
 
 const SLOW_HEADERS = 2_000;
 const DRIPPING_INTERVAL_MS = 500;
-const PIPELINING_ADDRESSES = 150;
+const ADDRESSES = 150;
 const PIPELINED_REQUESTS = 64;
 /** Of every second connection: few lines, or as many as a request may have, with that of the host. */
 const PIPELINED_LINES = [2, 97];
-const PIPELINED_FOR_MS = 300;
+const CONNECTED_MS = 300;
+/** Chunks of one byte in a body of `smallChunks`: as many as one read of Node's may have. */
+const SMALL_CHUNKS = 10_000;
+/** Requests of `smallChunks` at once, and the trailers of each. */
+const TRAILED_REQUESTS = 16;
+const TRAILER_LINES = 95;
 /** So many connections are opened at a time. */
 const OPENED_AT_ONCE = 200;
 const OPENING_INTERVAL_MS = 10;
@@ -77,11 +82,24 @@ export async function dripHeaders({ port, seconds }: Target): Promise<{ opened: 
  * Sends many requests at once from many addresses, leaves without most replies and comes again; resolves with how many connections
  * were opened.
  */
-export async function pipelineHeads({ port, seconds }: Target): Promise<number> {
+export function pipelineHeads(target: Target): Promise<number> {
   const heads = PIPELINED_LINES.map((lines) => {
     const head = `GET /healthz HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(lines)}\r\n`;
-    return Buffer.from(head.repeat(PIPELINED_REQUESTS));
+    return head.repeat(PIPELINED_REQUESTS);
   });
+  return comeAgain(target, heads);
+}
+
+/** Sends a chunked body of single bytes, or pipelined requests with many trailers, leaves and comes again. */
+export function sendSmallChunks(target: Target): Promise<number> {
+  const chunked = 'POST /sms HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const trailed = `${chunked}0\r\n${'a: b\r\n'.repeat(TRAILER_LINES)}\r\n`;
+  return comeAgain(target, [chunked + '1\r\nx\r\n'.repeat(SMALL_CHUNKS), trailed.repeat(TRAILED_REQUESTS)]);
+}
+
+/** Sends one of the texts from each of many addresses, in turn, leaves and comes again. Resolves with the connections opened. */
+async function comeAgain({ port, seconds }: Target, texts: readonly string[]): Promise<number> {
+  const sent = texts.map((text) => Buffer.from(text));
   const end = performance.now() + seconds * 1000;
   let opened = 0;
   const from = async (localAddress: string): Promise<void> => {
@@ -90,8 +108,8 @@ export async function pipelineHeads({ port, seconds }: Target): Promise<number> 
       opened += 1;
       await new Promise<void>((resolve) => {
         socket.on('connect', () => {
-          socket.write(heads[opened % heads.length] ?? '');
-          setTimeout(() => socket.destroy(), PIPELINED_FOR_MS);
+          socket.write(sent[opened % sent.length] ?? '');
+          setTimeout(() => socket.destroy(), CONNECTED_MS);
         });
         socket.on('error', () => {});
         socket.on('close', () => resolve());
@@ -99,7 +117,7 @@ export async function pipelineHeads({ port, seconds }: Target): Promise<number> 
       });
     }
   };
-  const addresses = Array.from({ length: PIPELINING_ADDRESSES }, (_, index) => `127.0.1.${index + 1}`);
+  const addresses = Array.from({ length: ADDRESSES }, (_, index) => `127.0.1.${index + 1}`);
   await Promise.all(addresses.map(from));
   return opened;
 }
