@@ -1,12 +1,10 @@
 import { queryPostgres, startPrivatePostgres } from '../../test/support/services.ts';
 
-/**
- * Together more than the write-ahead log of a bench. PostgreSQL keeps files of the log for so much, and a checkpoint by the size of
- * the log comes later still.
- */
+/** More than the write-ahead log of a bench: files for so much are kept, and no checkpoint comes because of the size of the log. */
 const WAL_SETTINGS = { min_wal_size: '2GB', max_wal_size: '4GB' } as const;
-/** In megabytes: one statement has a time limit. */
-const FILLS = Array.from({ length: 10 }, () => 150);
+/** Filled by several statements, each of which has a time limit. */
+const FILLS = 10;
+const FILL_MEGABYTES = 150;
 
 /**
  * Starts a PostgreSQL of its own whose write-ahead log goes on in files that it has used before, as that of a server does that has
@@ -15,9 +13,9 @@ const FILLS = Array.from({ length: 10 }, () => 150);
  */
 export async function startSteadyPostgres(): ReturnType<typeof startPrivatePostgres> {
   const server = await startPrivatePostgres({ settings: WAL_SETTINGS });
-  for (const megabytes of FILLS) {
-    const message = "pg_logical_emit_message(true, 'filling', repeat('x', 1024 * 1024))";
-    await queryPostgres(server.url, `SELECT count(${message}) FROM generate_series(1, ${megabytes})`);
+  const message = "pg_logical_emit_message(true, 'filling', repeat('x', 1024 * 1024))";
+  for (let fill = 0; fill < FILLS; fill += 1) {
+    await queryPostgres(server.url, `SELECT count(${message}) FROM generate_series(1, ${FILL_MEGABYTES})`);
   }
   await queryPostgres(server.url, 'CHECKPOINT');
   return server;

@@ -207,7 +207,6 @@ export const SERVER_LIMITS: ServerLimits = {
   connectionRequestsMax: 8,
   connectionOpenRequestsMax: 16,
   connectionOpenLinesMax: 300,
-  /** Some 10 ms. */
   roundPipelinedLinesMax: 5_000,
   requestsMax: 4_000,
   requestsPerProjectMax: 1_000,

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { onNextRound } from '../../../application/concurrency/next-round.ts';
+import { GrowingBuffer } from '../../../application/growing-buffer.ts';
 
 type Push = IncomingMessage['push'];
 
-/** So many pieces of a body go on as they come: those of ordinary clients. */
+/** So many pieces of a body go on as they come: those of ordinary clients. Of the others only the larger ones do. */
 export const LOOSE_PIECES_MAX = 16;
-/** Smaller ones of the others are copied into blocks of this size. */
-const BLOCK_BYTES = 4 * 1024;
-const SMALL_PIECE_BYTES = BLOCK_BYTES / 4;
+const SMALL_PIECE_BYTES = 1_024;
 
 /** A body may have so many pieces, however small, and more only when all together have so many bytes each. */
 export const SMALL_PIECES_MAX = 500;
@@ -22,19 +21,19 @@ export function gatherPieces(request: IncomingMessage, reject: () => void): Push
   const push: Push = request.push.bind(request);
   let pieces = 0;
   let bytes = 0;
-  let block: Buffer | null = null;
-  let used = 0;
+  let gathered: GrowingBuffer | null = null;
+  let gatheredBytes = 0;
   let isRejected = false;
-  const pushBlock = (): boolean => {
-    const gathered = block?.subarray(0, used);
-    block = null;
-    used = 0;
-    return gathered === undefined || push(gathered);
+  const pushGathered = (): void => {
+    const all = gathered?.bytes();
+    gathered = null;
+    gatheredBytes = 0;
+    if (all !== undefined) push(all);
   };
   return (piece: Buffer | null, encoding) => {
     if (isRejected) return false;
     if (piece === null) {
-      pushBlock();
+      pushGathered();
       return push(null);
     }
     pieces += 1;
@@ -45,15 +44,15 @@ export function gatherPieces(request: IncomingMessage, reject: () => void): Push
       return false;
     }
     if (pieces <= LOOSE_PIECES_MAX || piece.length > SMALL_PIECE_BYTES) {
-      const wantsMore = pushBlock();
-      return push(piece, encoding) && wantsMore;
+      pushGathered();
+      return push(piece, encoding);
     }
-    const wantsMore = used + piece.length <= BLOCK_BYTES || pushBlock();
-    if (block === null) {
-      block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-      onNextRound(pushBlock);
+    if (gathered === null) {
+      gathered = new GrowingBuffer(Number.POSITIVE_INFINITY);
+      onNextRound(pushGathered);
     }
-    used += piece.copy(block, used);
-    return wantsMore;
+    gathered.add(piece);
+    gatheredBytes += piece.length;
+    return request.readableLength + gatheredBytes < request.readableHighWaterMark;
   };
 }

@@ -9,20 +9,11 @@ import type { FairReading } from './fair-reading.ts';
 import { FairRounds } from './fair-rounds.ts';
 import { gatherPieces } from './gathered-pieces.ts';
 import type { ListenBacklog } from './listen-backlog.ts';
+import { ignoreBodies, stopParser } from './node-parser.ts';
 import type { Waiting } from './pausing-rounds.ts';
 import { RoundBudget } from './round-budget.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
 import { leavesMuchUnread } from './write-reply.ts';
-
-/** What Node's parser calls for each request with complete headers. Node has no public way to end it inside a chunk. */
-interface Parser {
-  onIncoming: (request: IncomingMessage, keepAlive: boolean) => number;
-}
-
-/** Returned to the parser: it parses nothing more of the connection, and reports the error below. */
-const STOP = -1;
-/** The code of the client error by which a connection whose parser was stopped is known. */
-export const PARSER_STOPPED = 'HPE_CB_HEADERS_COMPLETE';
 
 type Reading = Pick<FairReading, 'mayGoOn' | 'drop'>;
 
@@ -101,34 +92,6 @@ export function pipeliningLimit(server: Server, limits: Limits, parts: Connectio
     hasTooManyLines: (socket) => withTooManyLines.has(socket),
     noteUnsent: (response) => connections.get(response.req.socket)?.unread.noteReply(response),
   };
-}
-
-/** Hands over no request that is not allowed, and none behind it. A parser without the function hands over all. */
-function stopParser(socket: Socket, isAllowed: (request: IncomingMessage) => boolean): void {
-  const { parser } = socket as Socket & { readonly parser?: Parser };
-  if (parser === undefined) return;
-  const { onIncoming } = parser;
-  parser.onIncoming = (request, keepAlive) => (isAllowed(request) ? onIncoming(request, keepAlive) : STOP);
-}
-
-/**
- * A parser cannot be ended inside a body. Without what it calls for each piece it takes a fiftieth of the time, and finds
- * nothing. It is whole again in the next round: nothing more is read from this connection, and another may get the parser then.
- */
-function ignoreBodies(socket: Socket): void {
-  const { parser } = socket as Socket & { readonly parser?: Record<string, unknown> };
-  if (parser === undefined || parser === null) return;
-  const found = Object.entries(parser).find(([, value]) => isNamed(value, 'parserOnBody'));
-  if (found === undefined) return;
-  const [key, onBody] = found;
-  parser[key] = null;
-  setImmediate(() => {
-    parser[key] = onBody;
-  });
-}
-
-function isNamed(value: unknown, name: string): boolean {
-  return typeof value === 'function' && value.name === name;
 }
 
 /** Of its headers, and of its trailers once they have come. */

@@ -9,8 +9,8 @@ import {
   OVERLOADED,
   REQUEST_TIMEOUT,
 } from '../routing/known-errors.ts';
+import { PARSER_STOPPED } from './node-parser.ts';
 import { headerRecord, type ObservedReply } from './observed-reply.ts';
-import { PARSER_STOPPED } from './pipelining-limit.ts';
 import { headersOf, JSON_HEADERS } from './write-reply.ts';
 
 interface Surroundings {

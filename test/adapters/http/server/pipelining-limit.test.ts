@@ -13,8 +13,9 @@ import {
   PIECE_BYTES_MIN,
   SMALL_PIECES_MAX,
 } from '../../../../src/adapters/http/server/gathered-pieces.ts';
+import { PARSER_STOPPED } from '../../../../src/adapters/http/server/node-parser.ts';
 import type { Waiting } from '../../../../src/adapters/http/server/pausing-rounds.ts';
-import { PARSER_STOPPED, pipeliningLimit } from '../../../../src/adapters/http/server/pipelining-limit.ts';
+import { pipeliningLimit } from '../../../../src/adapters/http/server/pipelining-limit.ts';
 import { unreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
 import { MinuteLog } from '../../../../src/application/minute-log.ts';
 import { RecordingLogger } from '../../../support/recording-logger.ts';
@@ -277,6 +278,39 @@ describe('the pipelining limit', () => {
     while (clientErrors.length === 0) await eventLoopRound();
     await rounds();
     expect([clientErrors, responses.length]).toEqual([[undefined, PARSER_STOPPED], 1]);
+  });
+
+  it('reads no more of a body in small chunks that nobody takes than of another one', async () => {
+    connection.write(chunked(Array.from({ length: 4_000 }, () => 'x'.repeat(100))));
+    await untilServed(1);
+    await rounds();
+    expect(socket.isPaused()).toBe(true);
+    expect(socket.bytesRead).toBeLessThanOrEqual(2 * CHUNK_BYTES_MAX);
+  });
+
+  it('finds no more pieces of a body that has too many, and the next body of its parser whole', async () => {
+    let found = 0;
+    server.on('request', (request: IncomingMessage) => {
+      const push = request.push.bind(request);
+      request.push = (piece, encoding) => {
+        found += 1;
+        return push(piece, encoding);
+      };
+    });
+    connection.write(chunked(Array.from({ length: 4 * SMALL_PIECES_MAX }, () => 'x')));
+    while (clientErrors.length === 0) await eventLoopRound();
+    await rounds();
+    // The end of the body is told once, if it was in the same read.
+    expect(found).toBeLessThanOrEqual(SMALL_PIECES_MAX + 2);
+    const closed = once(socket, 'close');
+    socket.destroy();
+    await closed;
+    await connectAnew();
+    const read: Buffer[] = [];
+    server.on('request', (request: IncomingMessage) => request.on('data', (piece) => read.push(piece)));
+    connection.write(chunked(['whole', 'body']) + gets(2, 2).join(''));
+    await untilServed(3);
+    expect(Buffer.concat(read).toString()).toBe('wholebody');
   });
 
   it('serves no waiting request of a connection that has closed', async () => {
