@@ -6,8 +6,8 @@ import {
   newIdempotencyRecord,
 } from '../domain/idempotency/idempotency.ts';
 import { Rejected } from './errors/rejected.ts';
-import type { IdempotencyStore } from './ports/idempotency-store.ts';
 import type { RequestHasher } from './ports/request-hasher.ts';
+import type { IdempotencyStore } from './ports/stores/idempotency-store.ts';
 import { SWEPT_PER_ADDED } from './swept-per-added.ts';
 
 /** A request of a project; null for a request without an Idempotency-Key. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { IdempotencyRecords } from '../../src/application/idempotency.ts';
-import type { IdempotencyStore } from '../../src/application/ports/idempotency-store.ts';
 import type { RequestHasher } from '../../src/application/ports/request-hasher.ts';
+import type { IdempotencyStore } from '../../src/application/ports/stores/idempotency-store.ts';
 import type { IdempotencyRecord } from '../../src/domain/idempotency/idempotency.ts';
 import { HOUR_MS, NOW, PROJECT_ID } from '../support/builders.ts';
 

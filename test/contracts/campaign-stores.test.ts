@@ -6,7 +6,7 @@ import type {
   ConversationStore,
   RecipientStore,
   SendingSlotStore,
-} from '../../src/application/ports/campaign-stores.ts';
+} from '../../src/application/ports/stores/campaign-stores.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { CAMPAIGN_STORE_PROMISES } from './campaign-stores.contract.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LATE_ENTRY_MS, ReadStatement } from '../../src/application/operators/read-statement.ts';
-import type { StatementPlace } from '../../src/application/ports/billing-stores.ts';
+import type { StatementPlace } from '../../src/application/ports/stores/billing-stores.ts';
 import type { ProjectKey } from '../../src/domain/access/project-key.ts';
 import {
   correctionEntry,

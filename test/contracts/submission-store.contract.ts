@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AttemptRef, IdentifiedReceipt } from '../../src/application/ports/submission-store.ts';
+import type { AttemptRef, IdentifiedReceipt } from '../../src/application/ports/stores/submission-store.ts';
 import type { Channel } from '../../src/domain/shared/channel.ts';
 import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
 import { anSmsId, NOW } from '../support/builders.ts';

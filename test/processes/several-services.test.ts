@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { RUN_RETENTION_JOB_ID } from '../../src/application/jobs/retention-jobs.ts';
 import { SYNC_WHATSAPP_JOB_ID } from '../../src/application/jobs/whatsapp-jobs.ts';
-import type { ProjectStore } from '../../src/application/ports/project-store.ts';
+import type { ProjectStore } from '../../src/application/ports/stores/project-store.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { ApplySeed } from '../../src/application/seed/apply-seed.ts';
 import { SealWebhook } from '../../src/application/webhooks/seal-webhook.ts';

@@ -2,9 +2,10 @@
  * Valid-by-default values for tests: each builder gives something the service would accept, and takes what the
  * test is about. Whatever a test does not name is of no matter to it.
  */
-import type { NewAccount } from '../../src/application/ports/billing-stores.ts';
-import type { StoredPrices } from '../../src/application/ports/catalog-stores.ts';
+
 import type { Submission } from '../../src/application/ports/channel-provider.ts';
+import type { NewAccount } from '../../src/application/ports/stores/billing-stores.ts';
+import type { StoredPrices } from '../../src/application/ports/stores/catalog-stores.ts';
 import { DEFAULT_SETTINGS, type Project, type ProjectSettings } from '../../src/domain/access/project.ts';
 import type { Account } from '../../src/domain/billing/account.ts';
 import type { LedgerEntry } from '../../src/domain/billing/ledger.ts';

@@ -1,7 +1,7 @@
 import { millisecondsInSecond } from 'date-fns/constants';
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { ProviderRequest } from '../../application/ports/provider-http.ts';
-import type { AttemptRef } from '../../application/ports/submission-store.ts';
+import type { AttemptRef } from '../../application/ports/stores/submission-store.ts';
 import { SMS_ID_PATTERN } from '../../domain/messages/message.ts';
 import { smsPartsOf } from '../../domain/sms/sms-parts.ts';
 import type { EncodingOptions, RequestOptions } from './gateway-settings.ts';

@@ -8,7 +8,7 @@ import { AWAITED_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
 import { type Money, toIqd, ZERO } from '../../domain/shared/money.ts';
 import type { Job } from '../jobs/job.ts';
-import type { DeadLetter } from '../ports/dead-letter-store.ts';
+import type { DeadLetter } from '../ports/stores/dead-letter-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
 /** The accounts beside their ledger entries, and the work that is left to do. */

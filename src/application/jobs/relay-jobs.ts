@@ -1,8 +1,8 @@
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/job-queue.ts';
-import type { LastServed } from '../ports/job-store.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { LastServed } from '../ports/stores/job-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { LEASE_MS, type LeasedJob } from './job.ts';

@@ -9,8 +9,8 @@ import {
   startAttemptJobId,
 } from '../jobs/attempt-jobs.ts';
 import type { Job } from '../jobs/job.ts';
+import type { AttemptRef } from '../ports/stores/submission-store.ts';
 import type { Stores } from '../ports/stores.ts';
-import type { AttemptRef } from '../ports/submission-store.ts';
 import type { MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
 
 /**

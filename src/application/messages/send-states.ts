@@ -9,7 +9,7 @@ import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { accountOf } from '../billing/account-of.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
-import type { AcceptedAtQuery } from '../ports/message-store.ts';
+import type { AcceptedAtQuery } from '../ports/stores/message-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { PendingSend } from './send-command.ts';
 

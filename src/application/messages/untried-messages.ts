@@ -2,7 +2,7 @@ import { SINGLE_MESSAGE_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { JobPlace } from '../ports/job-store.ts';
+import type { JobPlace } from '../ports/stores/job-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
 /** About so many accepted messages of one project may wait for their first attempt. */

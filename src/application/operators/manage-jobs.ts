@@ -12,14 +12,14 @@ import type { SurveyWork, WorkSurvey } from '../jobs/survey-work.ts';
 import { WORKER_SEEN_MS } from '../jobs/worker-heartbeat.ts';
 import type { AdvanceMessages } from '../messages/advance-messages.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
 import type {
   DeadLetter,
   DeadLetterFilter,
   DeadLetterPlace,
   DeadLetterStore,
-} from '../ports/dead-letter-store.ts';
-import type { IdSource } from '../ports/id-source.ts';
-import type { JobDepth } from '../ports/job-survey-store.ts';
+} from '../ports/stores/dead-letter-store.ts';
+import type { JobDepth } from '../ports/stores/job-survey-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';

@@ -14,7 +14,7 @@ import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
-import type { KeyPlace, ManagedProject } from '../ports/project-store.ts';
+import type { KeyPlace, ManagedProject } from '../ports/stores/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';

@@ -11,10 +11,10 @@ import { accountOf, lockedAccount, readAccount } from '../billing/account-of.ts'
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import { Rejected } from '../errors/rejected.ts';
 import { runRetentionJob } from '../jobs/retention-jobs.ts';
-import type { NewAccount } from '../ports/billing-stores.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
-import type { ManagedProject } from '../ports/project-store.ts';
+import type { NewAccount } from '../ports/stores/billing-stores.ts';
+import type { ManagedProject } from '../ports/stores/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { SealWebhook } from '../webhooks/seal-webhook.ts';

@@ -4,7 +4,7 @@ import { invariant } from '../../domain/shared/invariant.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
-import type { ManagedProject } from '../ports/project-store.ts';
+import type { ManagedProject } from '../ports/stores/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 
 /** Whose change it is, its name in the audit log, and when it is made. */

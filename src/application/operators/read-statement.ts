@@ -1,7 +1,7 @@
 import type { LedgerEntry } from '../../domain/billing/ledger.ts';
 import { type Money, subtract } from '../../domain/shared/money.ts';
-import type { StatementPlace } from '../ports/billing-stores.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { StatementPlace } from '../ports/stores/billing-stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { projectNamed } from './operator-change.ts';
 import { cutPage, type ListPage } from './walk-page.ts';

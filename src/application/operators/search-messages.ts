@@ -1,7 +1,7 @@
 import type { MessageStatus } from '../../domain/messages/message-status.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
-import type { FoundMessage } from '../ports/message-search-store.ts';
-import type { MessagePlace } from '../ports/message-store.ts';
+import type { FoundMessage } from '../ports/stores/message-search-store.ts';
+import type { MessagePlace } from '../ports/stores/message-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { projectIdIn } from './operator-change.ts';
 import { type ListPage, walkPage } from './walk-page.ts';

@@ -3,8 +3,8 @@ import { type Message, SMS_ID_PATTERN } from '../../domain/messages/message.ts';
 import type { WebhookAttempt } from '../../domain/webhooks/webhook-attempt.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { Rejected } from '../errors/rejected.ts';
+import type { LoggedEvent } from '../ports/stores/webhook-log-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { LoggedEvent } from '../ports/webhook-log-store.ts';
 
 /** Delivery attempts of one message that a trace shows at most: its events are attempted some dozen times each. */
 const TRACED_ATTEMPTS_MAX = 500;

@@ -1,7 +1,7 @@
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
-import type { AttemptRef } from './submission-store.ts';
+import type { AttemptRef } from './stores/submission-store.ts';
 
 /** A delivery receipt under the provider's own id. It may come late, twice, in any order, or before the submit result. */
 export interface SubmissionReceipt {

@@ -1,28 +1,28 @@
-import type { AuditLogStore } from './audit-log-store.ts';
-import type { AccountStore, LedgerStore } from './billing-stores.ts';
+import type { AuditLogStore } from './stores/audit-log-store.ts';
+import type { AccountStore, LedgerStore } from './stores/billing-stores.ts';
 import type {
   CampaignStore,
   ConversationStore,
   RecipientStore,
   SendingSlotStore,
-} from './campaign-stores.ts';
-import type { PriceStore, SenderIdStore, WhatsappStore } from './catalog-stores.ts';
-import type { DeadLetterStore } from './dead-letter-store.ts';
-import type { IdempotencyStore } from './idempotency-store.ts';
-import type { InstallationStore } from './installation-store.ts';
-import type { JobStore } from './job-store.ts';
-import type { JobSurveyStore } from './job-survey-store.ts';
-import type { MessageSearchStore } from './message-search-store.ts';
-import type { MessageStore } from './message-store.ts';
-import type { PriceVersionStore } from './price-version-store.ts';
-import type { ProjectStore } from './project-store.ts';
-import type { ReportStore } from './report-store.ts';
-import type { RetentionStore } from './retention-stores.ts';
-import type { SubmissionStore } from './submission-store.ts';
-import type { WebhookAttemptStore } from './webhook-attempt-store.ts';
-import type { WebhookLogStore } from './webhook-log-store.ts';
-import type { CircuitBreakerStore, InboundWebhookStore, WebhookEventStore } from './webhook-stores.ts';
-import type { WorkerStore } from './worker-store.ts';
+} from './stores/campaign-stores.ts';
+import type { PriceStore, SenderIdStore, WhatsappStore } from './stores/catalog-stores.ts';
+import type { DeadLetterStore } from './stores/dead-letter-store.ts';
+import type { IdempotencyStore } from './stores/idempotency-store.ts';
+import type { InstallationStore } from './stores/installation-store.ts';
+import type { JobStore } from './stores/job-store.ts';
+import type { JobSurveyStore } from './stores/job-survey-store.ts';
+import type { MessageSearchStore } from './stores/message-search-store.ts';
+import type { MessageStore } from './stores/message-store.ts';
+import type { PriceVersionStore } from './stores/price-version-store.ts';
+import type { ProjectStore } from './stores/project-store.ts';
+import type { ReportStore } from './stores/report-store.ts';
+import type { RetentionStore } from './stores/retention-stores.ts';
+import type { SubmissionStore } from './stores/submission-store.ts';
+import type { WebhookAttemptStore } from './stores/webhook-attempt-store.ts';
+import type { WebhookLogStore } from './stores/webhook-log-store.ts';
+import type { CircuitBreakerStore, InboundWebhookStore, WebhookEventStore } from './stores/webhook-stores.ts';
+import type { WorkerStore } from './stores/worker-store.ts';
 
 /**
  * Everything that one transaction can read and write. What the way of a message calls takes lists: one call per batch. Calls

@@ -5,8 +5,8 @@ import type { LeasedJob } from '../jobs/job.ts';
 import { type ProjectJobPorts, ProjectJobs } from '../jobs/project-jobs.ts';
 import { type MakeReportWork, removeReportJob } from '../jobs/report-jobs.ts';
 import type { CsvEncoder } from '../ports/csv-encoder.ts';
-import type { MessagePlace } from '../ports/message-store.ts';
 import type { ReportFiles } from '../ports/report-files.ts';
+import type { MessagePlace } from '../ports/stores/message-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
 interface MakePorts extends ProjectJobPorts {

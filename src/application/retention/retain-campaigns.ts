@@ -2,7 +2,7 @@ import { keptSince } from '../../domain/access/retention.ts';
 import { isRetentionOver } from '../../domain/retention/retained-message.ts';
 import { anonymisedRecipient } from '../../domain/retention/retained-recipient.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { AgedRow } from '../ports/retention-stores.ts';
+import type { AgedRow } from '../ports/stores/retention-stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { currentRetention } from './current-retention.ts';
 import type { Slices } from './slices.ts';

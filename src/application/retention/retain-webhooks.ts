@@ -1,7 +1,7 @@
 import { keptSince, type Retention } from '../../domain/access/retention.ts';
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { AgedRow, EndedWebhook } from '../ports/retention-stores.ts';
+import type { AgedRow, EndedWebhook } from '../ports/stores/retention-stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { currentRetentions } from './current-retention.ts';
 import type { Slices } from './slices.ts';

@@ -1,5 +1,5 @@
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import type { DuePlace } from '../ports/webhook-stores.ts';
+import type { DuePlace } from '../ports/stores/webhook-stores.ts';
 
 /**
  * How far the due events of a destination are read: while there are more, a fetch reads behind the last one, and not

@@ -5,9 +5,9 @@ import { Batcher } from '../concurrency/batcher.ts';
 import { LEASE_LEFT_MS, type LeasedJob } from '../jobs/job.ts';
 import { destinationKey, type WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { DuePlace } from '../ports/stores/webhook-stores.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
-import type { DuePlace } from '../ports/webhook-stores.ts';
 
 /** At most `limit` due events of the destination whose job is leased, behind `after`. */
 export interface Fetch {

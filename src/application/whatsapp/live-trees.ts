@@ -1,4 +1,4 @@
-import type { TreeOfProject } from '../ports/catalog-stores.ts';
+import type { TreeOfProject } from '../ports/stores/catalog-stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
 /**

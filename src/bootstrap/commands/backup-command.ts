@@ -12,7 +12,7 @@ export function addBackupCommand(program: Command, context: CommandContext): voi
     .action(
       context.action((file: string) =>
         context.withConfig(async (config) => {
-          const { backUp } = await import('./write-backup.ts');
+          const { backUp } = await import('./backup/write-backup.ts');
           return backUp(config, file, context);
         }),
       ),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { LATEST_INSTANT_MS } from '../../adapters/http/limits.ts';
 import type { ManageWebhooks } from '../../application/operators/webhooks/manage-webhooks.ts';
-import type { LoggedEvent } from '../../application/ports/webhook-log-store.ts';
+import type { LoggedEvent } from '../../application/ports/stores/webhook-log-store.ts';
 import { isoOf, isoOrNull } from '../../domain/shared/instant.ts';
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
 import { EXIT_NOT_DONE } from '../exit-codes.ts';

@@ -13,7 +13,7 @@ export function addRestoreCommands(program: Command, context: CommandContext): v
     .action(
       context.action((file: string, { sendAgain = false }: { sendAgain?: boolean }) =>
         context.withConfig(async (config) => {
-          const { restore } = await import('./restore.ts');
+          const { restore } = await import('./backup/restore.ts');
           return restore(config, file, { sendsAgain: sendAgain }, context);
         }),
       ),
@@ -26,7 +26,7 @@ export function addRestoreCommands(program: Command, context: CommandContext): v
     .action(
       context.action(() =>
         context.onDatabase(async (roots) => {
-          const { afterRestore } = await import('./after-restore.ts');
+          const { afterRestore } = await import('./backup/after-restore.ts');
           return afterRestore(roots, context);
         }),
       ),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReadStatement } from '../../../src/application/operators/read-statement.ts';
-import type { StatementPlace } from '../../../src/application/ports/billing-stores.ts';
+import type { StatementPlace } from '../../../src/application/ports/stores/billing-stores.ts';
 import {
   correctionEntry,
   depositEntry,

@@ -1,4 +1,4 @@
-import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
+import type { AcceptedAtQuery } from '../../../application/ports/stores/message-store.ts';
 import type { Durability } from '../../../application/ports/unit-of-work.ts';
 
 /** The value of a column or a parameter. Instants and money are whole numbers. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
+import type { AcceptedAtQuery } from '../../../application/ports/stores/message-store.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import type {
   BatchQuery,

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type pg from 'pg';
-import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
+import type { AcceptedAtQuery } from '../../../application/ports/stores/message-store.ts';
 import type { Durability } from '../../../application/ports/unit-of-work.ts';
 import {
   type BatchQuery,

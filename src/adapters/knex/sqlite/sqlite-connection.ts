@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type Sqlite from 'better-sqlite3';
 import { nextRound } from '../../../application/concurrency/next-round.ts';
 import { RoundTime } from '../../../application/concurrency/round-time.ts';
-import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
+import type { AcceptedAtQuery } from '../../../application/ports/stores/message-store.ts';
 import type {
   BatchQuery,
   Connection,

@@ -1,5 +1,5 @@
 import { millisecondsInMinute } from 'date-fns/constants';
-import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
+import type { AcceptedAtQuery } from '../../../application/ports/stores/message-store.ts';
 import { SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
 import { firstIdAt, idTime } from '../../../domain/shared/id-time.ts';
 import type { Parameter, Row } from '../driver/connection.ts';

@@ -1,4 +1,4 @@
-import type { AccountStore, NewAccount } from '../../../application/ports/billing-stores.ts';
+import type { AccountStore, NewAccount } from '../../../application/ports/stores/billing-stores.ts';
 import type { Account, PaymentType } from '../../../domain/billing/account.ts';
 import { type Money, money, ZERO } from '../../../domain/shared/money.ts';
 import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';

@@ -1,4 +1,4 @@
-import type { AuditLogStore, AuditQuery } from '../../../application/ports/audit-log-store.ts';
+import type { AuditLogStore, AuditQuery } from '../../../application/ports/stores/audit-log-store.ts';
 import type { AuditAction, AuditedFields, AuditRecord } from '../../../domain/operators/audit-record.ts';
 import type { Actor } from '../../../domain/shared/actor.ts';
 import type { Insert, Row, Value } from '../driver/connection.ts';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { CampaignStore } from '../../../application/ports/campaign-stores.ts';
+import type { CampaignStore } from '../../../application/ports/stores/campaign-stores.ts';
 import { type LedgerEntry, ledgerEntryId } from '../../../domain/billing/ledger.ts';
 import type { Campaign, CampaignCategory, CampaignStatus } from '../../../domain/campaigns/campaign.ts';
 import type { CampaignSums } from '../../../domain/campaigns/campaign-sums.ts';

@@ -1,4 +1,4 @@
-import type { ConversationStore, CustomerWrote } from '../../../application/ports/campaign-stores.ts';
+import type { ConversationStore, CustomerWrote } from '../../../application/ports/stores/campaign-stores.ts';
 import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import type { Insert } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';

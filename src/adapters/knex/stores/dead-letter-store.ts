@@ -3,7 +3,7 @@ import type {
   DeadLetterFilter,
   DeadLetterPlace,
   DeadLetterStore,
-} from '../../../application/ports/dead-letter-store.ts';
+} from '../../../application/ports/stores/dead-letter-store.ts';
 import type { Removal, Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 import { readWork, redrivenRow, SCHEDULE_NO_LATER_THAN } from './job-rows.ts';

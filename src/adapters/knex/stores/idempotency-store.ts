@@ -1,4 +1,4 @@
-import type { IdempotencyStore } from '../../../application/ports/idempotency-store.ts';
+import type { IdempotencyStore } from '../../../application/ports/stores/idempotency-store.ts';
 import type { IdempotencyRecord } from '../../../domain/idempotency/idempotency.ts';
 import { type BatchQuery, columnNames, type Insert, type Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';

@@ -1,4 +1,4 @@
-import type { InboundWebhookStore } from '../../../application/ports/webhook-stores.ts';
+import type { InboundWebhookStore } from '../../../application/ports/stores/webhook-stores.ts';
 import type { SealedSecret } from '../../../domain/shared/sealed-secret.ts';
 import type { InboundWebhook } from '../../../domain/webhooks/inbound-webhook.ts';
 import type { Insert, Row, RowOf } from '../driver/connection.ts';

@@ -1,4 +1,4 @@
-import type { InstallationStore } from '../../../application/ports/installation-store.ts';
+import type { InstallationStore } from '../../../application/ports/stores/installation-store.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import type { Insert } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';

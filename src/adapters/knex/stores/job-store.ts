@@ -1,5 +1,5 @@
 import type { Job, LeasedJob } from '../../../application/jobs/job.ts';
-import type { JobPlace, JobStore, LastServed } from '../../../application/ports/job-store.ts';
+import type { JobPlace, JobStore, LastServed } from '../../../application/ports/stores/job-store.ts';
 import { DEFAULT_SETTINGS } from '../../../domain/access/project.ts';
 import {
   firstLeaseRound,

@@ -1,4 +1,8 @@
-import type { JobDepth, JobState, JobSurveyStore } from '../../../application/ports/job-survey-store.ts';
+import type {
+  JobDepth,
+  JobState,
+  JobSurveyStore,
+} from '../../../application/ports/stores/job-survey-store.ts';
 import { JOB_PRIORITIES, type JobPriority } from '../../../domain/jobs/job-priority.ts';
 import type { Session } from '../driver/session.ts';
 import { priorityOf, RANKS } from './job-ranks.ts';

@@ -3,7 +3,7 @@ import type {
   LedgerStore,
   StatementPart,
   StatementPlace,
-} from '../../../application/ports/billing-stores.ts';
+} from '../../../application/ports/stores/billing-stores.ts';
 import { type AccountDelta, deltasOf, type LedgerEntry } from '../../../domain/billing/ledger.ts';
 import { money } from '../../../domain/shared/money.ts';
 import { columnNames, type Insert, type Row, type RowOf, type Update } from '../driver/connection.ts';

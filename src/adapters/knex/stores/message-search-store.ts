@@ -3,8 +3,8 @@ import type {
   FoundMessages,
   MessageSearch,
   MessageSearchStore,
-} from '../../../application/ports/message-search-store.ts';
-import type { MessagePlace } from '../../../application/ports/message-store.ts';
+} from '../../../application/ports/stores/message-search-store.ts';
+import type { MessagePlace } from '../../../application/ports/stores/message-store.ts';
 import { SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
 import type { MessageStatus } from '../../../domain/messages/message-status.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';

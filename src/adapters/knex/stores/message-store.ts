@@ -2,7 +2,7 @@ import type {
   AcceptedAtQuery,
   MessageStore,
   ReportedQuery,
-} from '../../../application/ports/message-store.ts';
+} from '../../../application/ports/stores/message-store.ts';
 import type { ChannelPrices } from '../../../domain/billing/pricing.ts';
 import type { SettlementRule } from '../../../domain/billing/settlement.ts';
 import { SINGLE_MESSAGE_PRIORITIES } from '../../../domain/jobs/job-priority.ts';

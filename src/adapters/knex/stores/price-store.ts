@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { PriceStore, StoredPrices } from '../../../application/ports/catalog-stores.ts';
+import type { PriceStore, StoredPrices } from '../../../application/ports/stores/catalog-stores.ts';
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
 import { offsetOf, type Page } from '../../../domain/shared/page.ts';
 import type { Insert, Row } from '../driver/connection.ts';

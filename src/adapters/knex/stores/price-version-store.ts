@@ -1,4 +1,4 @@
-import type { PriceVersionStore } from '../../../application/ports/price-version-store.ts';
+import type { PriceVersionStore } from '../../../application/ports/stores/price-version-store.ts';
 import type { SystemPrices } from '../../../domain/billing/price-changes.ts';
 import type { CountryPrices } from '../../../domain/billing/price-list-builder.ts';
 import type { PriceVersion } from '../../../domain/billing/price-version.ts';

@@ -4,7 +4,7 @@ import type {
   ManagedProject,
   ProjectStore,
   StoredKey,
-} from '../../../application/ports/project-store.ts';
+} from '../../../application/ports/stores/project-store.ts';
 import type { Environment, Project } from '../../../domain/access/project.ts';
 import type { ProjectKey } from '../../../domain/access/project-key.ts';
 import type { Insert, Row, RowOf, Update } from '../driver/connection.ts';

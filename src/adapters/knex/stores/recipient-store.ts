@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { RecipientStore, SavedProgress } from '../../../application/ports/campaign-stores.ts';
+import type { RecipientStore, SavedProgress } from '../../../application/ports/stores/campaign-stores.ts';
 import type {
   BillingState,
   Recipient,

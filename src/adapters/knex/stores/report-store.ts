@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { ReportStore } from '../../../application/ports/report-store.ts';
+import type { ReportStore } from '../../../application/ports/stores/report-store.ts';
 import {
   newestExpired,
   type Report,

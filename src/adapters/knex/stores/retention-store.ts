@@ -5,7 +5,7 @@ import type {
   RetentionPlace,
   RetentionStore,
   RetentionSubject,
-} from '../../../application/ports/retention-stores.ts';
+} from '../../../application/ports/stores/retention-stores.ts';
 import type { RetentionAction } from '../../../domain/access/retention.ts';
 import type { Campaign } from '../../../domain/campaigns/campaign.ts';
 import type { Recipient } from '../../../domain/campaigns/recipient.ts';

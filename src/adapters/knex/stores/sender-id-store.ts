@@ -1,4 +1,4 @@
-import type { SenderIdQuery, SenderIdStore } from '../../../application/ports/catalog-stores.ts';
+import type { SenderIdQuery, SenderIdStore } from '../../../application/ports/stores/catalog-stores.ts';
 import type { MobileOperatorPrices } from '../../../domain/billing/pricing.ts';
 import type { ManagedSenderId } from '../../../domain/senders/managed-sender-id.ts';
 import type { SenderId, SenderIdStatus } from '../../../domain/senders/sender-id.ts';

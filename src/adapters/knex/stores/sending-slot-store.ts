@@ -1,4 +1,4 @@
-import type { SendingSlotStore } from '../../../application/ports/campaign-stores.ts';
+import type { SendingSlotStore } from '../../../application/ports/stores/campaign-stores.ts';
 import { NO_SLOTS, type TakenSlots } from '../../../domain/campaigns/sending-rate.ts';
 import type { Insert, Row, RowOf } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';

@@ -9,7 +9,7 @@ import type {
   IdentifiedReceipt,
   ProviderMessageId,
   SubmissionStore,
-} from '../../../application/ports/submission-store.ts';
+} from '../../../application/ports/stores/submission-store.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
 import type { DeliveryReceipt } from '../../../domain/shared/delivery-receipt.ts';
 import type { BatchQuery, Insert, Row, RowOf, Update } from '../driver/connection.ts';

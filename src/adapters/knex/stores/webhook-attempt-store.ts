@@ -1,4 +1,4 @@
-import type { WebhookAttemptStore } from '../../../application/ports/webhook-attempt-store.ts';
+import type { WebhookAttemptStore } from '../../../application/ports/stores/webhook-attempt-store.ts';
 import type { WebhookAttempt } from '../../../domain/webhooks/webhook-attempt.ts';
 import { type BatchQuery, columnNames, type Insert, type Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';

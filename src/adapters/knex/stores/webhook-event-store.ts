@@ -3,7 +3,7 @@ import type {
   DueEventsQuery,
   NumberOfProject,
   WebhookEventStore,
-} from '../../../application/ports/webhook-stores.ts';
+} from '../../../application/ports/stores/webhook-stores.ts';
 import type { SealedSecret } from '../../../domain/shared/sealed-secret.ts';
 import { isOpen, type WebhookEvent, type WebhookState } from '../../../domain/webhooks/webhook-event.ts';
 import {

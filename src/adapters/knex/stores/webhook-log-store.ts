@@ -4,7 +4,7 @@ import type {
   LoggedEvent,
   LogQuery,
   WebhookLogStore,
-} from '../../../application/ports/webhook-log-store.ts';
+} from '../../../application/ports/stores/webhook-log-store.ts';
 import type { CircuitBreaker } from '../../../domain/shared/circuit-breaker.ts';
 import { firstIdAt, LAST_ID } from '../../../domain/shared/id-time.ts';
 import type { WebhookEvent } from '../../../domain/webhooks/webhook-event.ts';

@@ -1,4 +1,4 @@
-import type { TreeOfProject, WhatsappStore } from '../../../application/ports/catalog-stores.ts';
+import type { TreeOfProject, WhatsappStore } from '../../../application/ports/stores/catalog-stores.ts';
 import type { WhatsappBusiness } from '../../../domain/whatsapp/whatsapp-resources.ts';
 import type { Insert, Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';

@@ -1,4 +1,4 @@
-import type { WorkerStore } from '../../../application/ports/worker-store.ts';
+import type { WorkerStore } from '../../../application/ports/stores/worker-store.ts';
 import type { Insert } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 

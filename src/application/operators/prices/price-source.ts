@@ -2,7 +2,7 @@ import { compareRows, type SystemPrices } from '../../../domain/billing/price-ch
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
 import { nextRound } from '../../concurrency/next-round.ts';
 import { groupBy } from '../../group-by.ts';
-import type { StoredPrices } from '../../ports/catalog-stores.ts';
+import type { StoredPrices } from '../../ports/stores/catalog-stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 
 /** A price list that is read country by country, so that no transaction takes long. */

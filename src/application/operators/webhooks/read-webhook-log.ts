@@ -1,8 +1,8 @@
 import type { WebhookAttempt } from '../../../domain/webhooks/webhook-attempt.ts';
 import type { WebhookState } from '../../../domain/webhooks/webhook-event.ts';
 import { destinationKey } from '../../jobs/webhook-jobs.ts';
+import type { DestinationCircuit, EventPlace, LoggedEvent } from '../../ports/stores/webhook-log-store.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
-import type { DestinationCircuit, EventPlace, LoggedEvent } from '../../ports/webhook-log-store.ts';
 import { projectIdIn } from '../operator-change.ts';
 import { type ListPage, pageOf, walkPage } from '../walk-page.ts';
 import { eventOf } from './webhook-event-of.ts';

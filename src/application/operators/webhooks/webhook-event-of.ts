@@ -1,7 +1,7 @@
 import { HEX_ID_PATTERN } from '../../../domain/shared/hex-id.ts';
 import { Rejected } from '../../errors/rejected.ts';
+import type { LoggedEvent } from '../../ports/stores/webhook-log-store.ts';
 import type { Stores } from '../../ports/stores.ts';
-import type { LoggedEvent } from '../../ports/webhook-log-store.ts';
 
 /** The webhook event of this id. Throws `Rejected` when there is none, and for what is no id. */
 export async function eventOf(

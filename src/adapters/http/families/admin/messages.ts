@@ -6,7 +6,7 @@ import type {
   TraceMessage,
 } from '../../../../application/operators/trace-message.ts';
 import { ROWS_PER_PAGE_MAX } from '../../../../application/operators/walk-page.ts';
-import type { FoundMessage } from '../../../../application/ports/message-search-store.ts';
+import type { FoundMessage } from '../../../../application/ports/stores/message-search-store.ts';
 import type { LedgerEntry } from '../../../../domain/billing/ledger.ts';
 import { type ChannelAttempt, SMS_ID_PATTERN } from '../../../../domain/messages/message.ts';
 import { isoOf, isoOrNull } from '../../../../domain/shared/instant.ts';

@@ -1,5 +1,8 @@
 import type { z } from 'zod';
-import type { DestinationCircuit, LoggedEvent } from '../../../../application/ports/webhook-log-store.ts';
+import type {
+  DestinationCircuit,
+  LoggedEvent,
+} from '../../../../application/ports/stores/webhook-log-store.ts';
 import { circuitAt } from '../../../../domain/shared/circuit-breaker.ts';
 import { isoOf, isoOrNull } from '../../../../domain/shared/instant.ts';
 import { OPEN_WINDOWS_MS } from '../../../../domain/webhooks/destination-circuit.ts';

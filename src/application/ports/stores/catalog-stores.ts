@@ -2,12 +2,12 @@ import type {
   InternationalPrice,
   MobileOperatorPrices,
   TemplateCategory,
-} from '../../domain/billing/pricing.ts';
-import type { ManagedSenderId } from '../../domain/senders/managed-sender-id.ts';
-import type { SenderId, SenderIdStatus } from '../../domain/senders/sender-id.ts';
-import type { Money } from '../../domain/shared/money.ts';
-import type { Page } from '../../domain/shared/page.ts';
-import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+} from '../../../domain/billing/pricing.ts';
+import type { ManagedSenderId } from '../../../domain/senders/managed-sender-id.ts';
+import type { SenderId, SenderIdStatus } from '../../../domain/senders/sender-id.ts';
+import type { Money } from '../../../domain/shared/money.ts';
+import type { Page } from '../../../domain/shared/page.ts';
+import type { WhatsappBusiness } from '../../../domain/whatsapp/whatsapp-resources.ts';
 
 export interface SenderIdStore {
   /** Fails the unit on an id that exists, and on a name the project has already. */

@@ -1,5 +1,5 @@
-import type { Project } from '../../domain/access/project.ts';
-import type { ProjectKey } from '../../domain/access/project-key.ts';
+import type { Project } from '../../../domain/access/project.ts';
+import type { ProjectKey } from '../../../domain/access/project-key.ts';
 
 /** What is stored of a new API key. */
 export interface StoredKey extends Pick<ProjectKey, 'digest' | 'projectId' | 'createdAt' | 'lastFour'> {

@@ -1,7 +1,7 @@
-import type { Account, PaymentType } from '../../domain/billing/account.ts';
-import type { AccountDelta, LedgerEntry } from '../../domain/billing/ledger.ts';
-import type { Money } from '../../domain/shared/money.ts';
-import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
+import type { Account, PaymentType } from '../../../domain/billing/account.ts';
+import type { AccountDelta, LedgerEntry } from '../../../domain/billing/ledger.ts';
+import type { Money } from '../../../domain/shared/money.ts';
+import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
 
 export interface NewAccount {
   readonly projectId: string;

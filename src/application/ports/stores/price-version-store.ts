@@ -1,8 +1,8 @@
-import type { SystemPrices } from '../../domain/billing/price-changes.ts';
-import type { CountryPrices } from '../../domain/billing/price-list-builder.ts';
-import type { PriceVersion } from '../../domain/billing/price-version.ts';
-import type { InternationalPrice, PriceList } from '../../domain/billing/pricing.ts';
-import type { Page } from '../../domain/shared/page.ts';
+import type { SystemPrices } from '../../../domain/billing/price-changes.ts';
+import type { CountryPrices } from '../../../domain/billing/price-list-builder.ts';
+import type { PriceVersion } from '../../../domain/billing/price-version.ts';
+import type { InternationalPrice, PriceList } from '../../../domain/billing/pricing.ts';
+import type { Page } from '../../../domain/shared/page.ts';
 
 /** The versions of the price list that operators imported. Prices of a version never change. */
 export interface PriceVersionStore {

@@ -1,4 +1,4 @@
-import type { WebhookAttempt } from '../../domain/webhooks/webhook-attempt.ts';
+import type { WebhookAttempt } from '../../../domain/webhooks/webhook-attempt.ts';
 
 /** The delivery attempts of webhook events. They are removed with their events. */
 export interface WebhookAttemptStore {

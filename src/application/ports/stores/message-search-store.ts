@@ -1,5 +1,5 @@
-import type { Message } from '../../domain/messages/message.ts';
-import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
+import type { Message } from '../../../domain/messages/message.ts';
+import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import type { MessagePlace } from './message-store.ts';
 
 /** What a list of messages shows: neither code nor text. */

@@ -1,5 +1,5 @@
-import type { Channel } from '../../domain/shared/channel.ts';
-import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
+import type { Channel } from '../../../domain/shared/channel.ts';
+import type { DeliveryReceipt } from '../../../domain/shared/delivery-receipt.ts';
 
 /** A provider's own id of a message, or of one part of it; unique within the channel. */
 export interface ProviderMessageId {

@@ -1,4 +1,4 @@
-import type { IdempotencyRecord } from '../../domain/idempotency/idempotency.ts';
+import type { IdempotencyRecord } from '../../../domain/idempotency/idempotency.ts';
 
 export interface IdempotencyStore {
   /** The records of the keys that have not expired at `now`. */

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { WrongSecretKey } from '../../application/access/check-secret-key.ts';
-import { DatabaseNewer } from '../../application/errors/database-newer.ts';
-import { type Config, ConfigError } from '../config.ts';
-import { EXIT_NOT_DONE } from '../exit-codes.ts';
-import type { CommandContext } from './command-context.ts';
-import { withDatabase } from './operator-command.ts';
-import { ProgressBar } from './progress-bar.ts';
+import { WrongSecretKey } from '../../../application/access/check-secret-key.ts';
+import { DatabaseNewer } from '../../../application/errors/database-newer.ts';
+import { type Config, ConfigError } from '../../config.ts';
+import { EXIT_NOT_DONE } from '../../exit-codes.ts';
+import type { CommandContext } from '../command-context.ts';
+import { withDatabase } from '../operator-command.ts';
+import { ProgressBar } from '../progress-bar.ts';
 import { RestoreRejected, restoreSqlite } from './restore-sqlite.ts';
 import { restoredLines } from './restored-lines.ts';
 import { backedUpFileOf } from './sqlite-copies.ts';

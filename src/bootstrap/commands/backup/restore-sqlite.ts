@@ -3,17 +3,17 @@ import { chmod, copyFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setInterval } from 'node:timers';
 import type Sqlite from 'better-sqlite3';
-import { openAlone } from '../../adapters/knex/sqlite/file/sqlite-alone.ts';
-import { closeLog, faultsOf } from '../../adapters/knex/sqlite/file/sqlite-check.ts';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../adapters/node/private-modes.ts';
-import { makePartial, placeNew, removePartial, replaceKeeping } from '../../adapters/node/whole-file.ts';
-import { differencesIn } from '../../application/billing/audit-ledger.ts';
-import { messageOf } from '../../application/errors/error-text.ts';
-import type { MarkedRestored } from '../../application/restores/mark-restored.ts';
-import type { Config } from '../config.ts';
-import { existingSecretKey } from '../secret-key.ts';
-import { closeRoots, openRoots } from './operator-command.ts';
-import type { ProgressBar } from './progress-bar.ts';
+import { openAlone } from '../../../adapters/knex/sqlite/file/sqlite-alone.ts';
+import { closeLog, faultsOf } from '../../../adapters/knex/sqlite/file/sqlite-check.ts';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../../adapters/node/private-modes.ts';
+import { makePartial, placeNew, removePartial, replaceKeeping } from '../../../adapters/node/whole-file.ts';
+import { differencesIn } from '../../../application/billing/audit-ledger.ts';
+import { messageOf } from '../../../application/errors/error-text.ts';
+import type { MarkedRestored } from '../../../application/restores/mark-restored.ts';
+import type { Config } from '../../config.ts';
+import { existingSecretKey } from '../../secret-key.ts';
+import { closeRoots, openRoots } from '../operator-command.ts';
+import type { ProgressBar } from '../progress-bar.ts';
 import { configOfCopy, hasLog, removeLeftovers } from './sqlite-copies.ts';
 
 /** The file cannot take the place of the database; nothing was changed. */

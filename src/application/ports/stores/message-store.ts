@@ -1,7 +1,7 @@
-import type { Message } from '../../domain/messages/message.ts';
-import type { WhatsappSender } from '../../domain/messages/send-request.ts';
-import type { ReportedMessage } from '../../domain/reports/report-row.ts';
-import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
+import type { Message } from '../../../domain/messages/message.ts';
+import type { WhatsappSender } from '../../../domain/messages/send-request.ts';
+import type { ReportedMessage } from '../../../domain/reports/report-row.ts';
+import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
 
 export interface MessageStore {
   /** Fails the unit on an smsId that exists. */

@@ -1,16 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { closeLog, faultsOf } from '../../adapters/knex/sqlite/file/sqlite-check.ts';
-import { snapshotSqlite } from '../../adapters/knex/sqlite/file/sqlite-snapshot.ts';
-import { makePartial, placeNew, removePartial } from '../../adapters/node/whole-file.ts';
-import { differencesIn } from '../../application/billing/audit-ledger.ts';
-import type { Config } from '../config.ts';
-import { SECRET_KEY_BYTES } from '../config-entries.ts';
-import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';
-import type { CommandContext } from './command-context.ts';
-import { counted } from './counted.ts';
-import { closeRoots, NO_TABLES, openRoots, withDatabase } from './operator-command.ts';
-import { ProgressBar } from './progress-bar.ts';
+import { closeLog, faultsOf } from '../../../adapters/knex/sqlite/file/sqlite-check.ts';
+import { snapshotSqlite } from '../../../adapters/knex/sqlite/file/sqlite-snapshot.ts';
+import { makePartial, placeNew, removePartial } from '../../../adapters/node/whole-file.ts';
+import { differencesIn } from '../../../application/billing/audit-ledger.ts';
+import type { Config } from '../../config.ts';
+import { SECRET_KEY_BYTES } from '../../config-entries.ts';
+import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../../exit-codes.ts';
+import type { CommandContext } from '../command-context.ts';
+import { counted } from '../counted.ts';
+import { closeRoots, NO_TABLES, openRoots, withDatabase } from '../operator-command.ts';
+import { ProgressBar } from '../progress-bar.ts';
 import { backedUpFileOf, configOfCopy, removeLeftovers } from './sqlite-copies.ts';
 
 const BYTES_PER_MB = 1_000_000;

@@ -1,5 +1,5 @@
-import type { Report, ReportStatus, ReportSummary, RequestedReport } from '../../domain/reports/report.ts';
-import type { Page } from '../../domain/shared/page.ts';
+import type { Report, ReportStatus, ReportSummary, RequestedReport } from '../../../domain/reports/report.ts';
+import type { Page } from '../../../domain/shared/page.ts';
 
 export interface ReportStore {
   /** Fails the unit on an id that exists. */

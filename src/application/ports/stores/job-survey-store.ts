@@ -1,4 +1,4 @@
-import type { JobPriority } from '../../domain/jobs/job-priority.ts';
+import type { JobPriority } from '../../../domain/jobs/job-priority.ts';
 
 /** `due`: waits for a lease. `leased`: a worker has it. `scheduled`: comes due later. */
 export type JobState = 'due' | 'leased' | 'scheduled';

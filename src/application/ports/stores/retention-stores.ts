@@ -1,7 +1,7 @@
-import type { RetentionAction } from '../../domain/access/retention.ts';
-import type { Campaign } from '../../domain/campaigns/campaign.ts';
-import type { Recipient } from '../../domain/campaigns/recipient.ts';
-import type { Message } from '../../domain/messages/message.ts';
+import type { RetentionAction } from '../../../domain/access/retention.ts';
+import type { Campaign } from '../../../domain/campaigns/campaign.ts';
+import type { Recipient } from '../../../domain/campaigns/recipient.ts';
+import type { Message } from '../../../domain/messages/message.ts';
 
 /** What has a place per project. */
 export type RetentionSubject = 'messages' | 'reports';

@@ -1,14 +1,14 @@
-import type { Campaign, CampaignStatus } from '../../domain/campaigns/campaign.ts';
-import type { CampaignSums } from '../../domain/campaigns/campaign-sums.ts';
+import type { Campaign, CampaignStatus } from '../../../domain/campaigns/campaign.ts';
+import type { CampaignSums } from '../../../domain/campaigns/campaign-sums.ts';
 import type {
   Recipient,
   RecipientCosts,
   RecipientProgress,
   RecipientStatus,
-} from '../../domain/campaigns/recipient.ts';
-import type { TakenSlots } from '../../domain/campaigns/sending-rate.ts';
-import type { Page } from '../../domain/shared/page.ts';
-import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
+} from '../../../domain/campaigns/recipient.ts';
+import type { TakenSlots } from '../../../domain/campaigns/sending-rate.ts';
+import type { Page } from '../../../domain/shared/page.ts';
+import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
 
 export interface CampaignStore {
   /** Fails the unit on an id that exists. */
