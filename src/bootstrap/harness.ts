@@ -30,7 +30,7 @@ export type { SeedFile } from './seed-file.ts';
 export interface HarnessOptions {
   /** What the service starts with; the demo project without one. */
   readonly seed?: SeedFile;
-  /** The first instant, anything `Date` understands; 2030-01-01T00:00:00Z without one. */
+  /** The first instant, anything `Date` understands but no year before 1970; 2030-01-01T00:00:00Z without one. */
   readonly now?: string | number;
   /** Called with every reply of the HTTP interface; throw to report one that is wrong. */
   readonly observeReply?: (seen: ObservedReply) => void;
@@ -112,7 +112,7 @@ class MovableClock implements Clock {
  * `HARNESS_DATABASE_URL` and `HARNESS_QUEUE_URL` put the same tests on PostgreSQL and RabbitMQ.
  */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
-  const clock = new MovableClock(new Date(options.now ?? DEFAULT_NOW).getTime());
+  const clock = new MovableClock(firstInstant(options.now ?? DEFAULT_NOW));
   const inbox = new Inbox();
   const seed = readSeed(options.seed ?? DEMO_SEED);
   const providers = providersOf(options);
@@ -356,6 +356,13 @@ export class Harness {
     if (job === null || receipt === null) return job?.dueAt ?? receipt;
     return Math.min(job.dueAt, receipt);
   }
+}
+
+/** Every instant of the service counts from 1970, and work that was due before would come again for ever. */
+function firstInstant(now: string | number): number {
+  const instant = new Date(now).getTime();
+  if (!(instant >= 0)) throw new RangeError(`now: ${now} is no instant since 1970`);
+  return instant;
 }
 
 function bodyOf(mediaType: string | null, text: string): unknown {

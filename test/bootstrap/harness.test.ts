@@ -56,6 +56,14 @@ describe('the clock', () => {
     expect(harness.now().toISOString()).toBe('2031-05-06T07:09:39.000Z');
   });
 
+  it('the harness rejects a first instant that is none, or is before 1970', async () => {
+    await expect(harnessWith({ now: 'yesterday' })).rejects.toThrow(
+      'now: yesterday is no instant since 1970',
+    );
+    await expect(harnessWith({ now: -1 })).rejects.toThrow('now: -1 is no instant since 1970');
+    expect((await harnessWith({ now: 0 })).now().getTime()).toBe(0);
+  });
+
   it('stops the clock at every instant at which work is due, in order', async () => {
     const harness = await harnessWith();
     const start = harness.now().getTime();
