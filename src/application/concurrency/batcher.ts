@@ -7,6 +7,15 @@ import type { LockWait } from '../ports/unit-of-work.ts';
 import { runByHalves } from './by-halves.ts';
 import { Isolation } from './isolation.ts';
 import { onNextRound } from './next-round.ts';
+import {
+  asRepeated,
+  type ItemSettled,
+  itemsOf,
+  rejectAll,
+  settleAll,
+  type Waiting,
+  waitingOnce,
+} from './waiting-items.ts';
 
 /** One run of a batch. */
 export interface BatchRun {
@@ -22,19 +31,6 @@ export interface BatchRun {
 }
 
 export type BatchWork<Item, Result> = (items: readonly Item[], run: BatchRun) => Promise<readonly Result[]>;
-
-interface Waiting<Item, Result> {
-  readonly item: Item;
-  /** Whether it ran in a batch before, and waits to be run again. */
-  readonly repeated: boolean;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
-  /** Called when its project meets a lock; only of items that can come again, which need not wait for it. */
-  readonly isolated?: () => void;
-}
-
-/** What became of an item: `failure` is null when it is done. */
-export type ItemSettled = (index: number, failure: unknown) => void;
 
 /** The most items of a batch: enough to share the cost of a commit, few enough to keep the tail short. */
 export const BATCH_ITEMS_MAX = 256;
@@ -224,7 +220,7 @@ export class Batcher<Item, Result> {
     run: Pick<BatchRun, 'lockWait' | 'letNextBegin'>,
   ): Promise<void> {
     const repeated = batch.some((waiting) => waiting.repeated);
-    settle(batch, await this.#work(itemsOf(batch), { ...run, repeated }));
+    settleAll(batch, await this.#work(itemsOf(batch), { ...run, repeated }));
     this.#isolation?.succeed();
   }
 
@@ -365,41 +361,4 @@ export class Batcher<Item, Result> {
       if (batcher.#isIdleBeyondIsolation) batcher.#endIsolation();
     }
   }
-}
-
-/** An item that is settled once, and let go once: when it is settled, or isolated before that. */
-function waitingOnce<Item, Result>(
-  item: Item,
-  settled: (failure: unknown) => void,
-  letGo: () => void,
-): Waiting<Item, Result> {
-  let isSettled = false;
-  let isHeld = true;
-  const isolated = (): void => {
-    if (isHeld) letGo();
-    isHeld = false;
-  };
-  const settle = (failure: unknown): void => {
-    if (!isSettled) settled(failure);
-    isSettled = true;
-    isolated();
-  };
-  return { item, repeated: false, resolve: () => settle(null), reject: settle, isolated };
-}
-
-function itemsOf<Item, Result>(batch: readonly Waiting<Item, Result>[]): readonly Item[] {
-  return batch.map(({ item }) => item);
-}
-
-function asRepeated<Item, Result>(waiting: Waiting<Item, Result>): Waiting<Item, Result> {
-  return { ...waiting, repeated: true };
-}
-
-function rejectAll<Item, Result>(batch: readonly Waiting<Item, Result>[], error: unknown): void {
-  for (const waiting of batch) waiting.reject(error);
-}
-
-function settle<Item, Result>(batch: readonly Waiting<Item, Result>[], results: readonly Result[]): void {
-  if (results.length !== batch.length) throw new Error('A batch must have a result for each of its items');
-  for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
 }

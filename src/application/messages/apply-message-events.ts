@@ -1,5 +1,6 @@
-import { BATCH_ITEMS_MAX, Batcher, type BatchRun, type ItemSettled } from '../concurrency/batcher.ts';
+import { BATCH_ITEMS_MAX, Batcher, type BatchRun } from '../concurrency/batcher.ts';
 import { IdleGate } from '../concurrency/idle-gate.ts';
+import type { ItemSettled } from '../concurrency/waiting-items.ts';
 import { StorageLocked } from '../errors/storage-locked.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import { groupBy } from '../group-by.ts';
