@@ -364,13 +364,14 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       expect(await inForce(NOW)).toBe(third);
       expect(await inForce(NOW + 9)).toBe(third);
       expect(await inForce(NOW + 10)).toBe(second);
-      const between = (after: number, until: number) =>
-        read(async (s) => (await s.priceVersions.scheduledBetween(after, until)).map(({ id }) => id));
-      expect(await between(NOW - 1, NOW + 10)).toEqual([first, third, second]);
-      expect(await between(NOW, NOW + 9)).toEqual([]);
+      const scheduled = (instant: number) =>
+        read(async (s) => (await s.priceVersions.scheduledAfter(instant)).map(({ id }) => id));
+      expect(await scheduled(NOW - 1)).toEqual([first, third, second]);
+      expect(await scheduled(NOW)).toEqual([second]);
+      expect(await scheduled(NOW + 10)).toEqual([]);
       await run(({ priceVersions }) => priceVersions.withdraw(second, NOW + 5));
       expect(await inForce(NOW + 10)).toBe(third);
-      expect(await between(NOW, NOW + 10)).toEqual([]);
+      expect(await scheduled(NOW)).toEqual([]);
       const withdrawn = { ...aVersion(second, NOW + 10), withdrawnAt: NOW + 5 };
       expect(await read((s) => s.priceVersions.list(null, 2))).toEqual([aVersion(third, NOW), withdrawn]);
       expect(await read((s) => s.priceVersions.list(second, 2))).toEqual([aVersion(first, NOW)]);

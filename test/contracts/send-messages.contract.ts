@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { HmacRequestHasher } from '../../src/adapters/node/hmac-request-hasher.ts';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { NoticeLowCredit } from '../../src/application/billing/notice-low-credit.ts';
-import { StoredCurrentPrices } from '../../src/application/catalog/current-prices.ts';
+import { CurrentPrices } from '../../src/application/catalog/current-prices.ts';
 import { Rejected } from '../../src/application/errors/rejected.ts';
 import type { SendCommand } from '../../src/application/messages/send-command.ts';
 import { SendMessages } from '../../src/application/messages/send-messages.ts';
@@ -76,7 +76,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
             return result;
           }, durability),
       },
-      currentPrices: new StoredCurrentPrices({ unitOfWork: storage.unitOfWork, clock }),
+      currentPrices: new CurrentPrices(),
       channelProviders: { channelsFor: () => CHANNELS },
       requestHasher: new HmacRequestHasher({ secretKey: Buffer.alloc(32, 1) }),
       untriedMessages: { areTooMany: () => false, noteAccepted() {} },

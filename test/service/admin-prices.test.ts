@@ -155,8 +155,8 @@ describe('the price list of operators', () => {
 
   it('a version is withdrawn before it is in force only', async () => {
     const service = await start();
-    const id = await imported(service, LIST, later(service, 10_000));
-    const close = await imported(service, { telegram: 1 }, later(service, 5_000));
+    const id = await imported(service, LIST, later(service, 30_000));
+    const close = await imported(service, { telegram: 1 }, later(service, 12_000));
     expect((await admin(service, 'POST', `/versions/${id}/withdraw`)).body).toMatchObject({
       id,
       status: 'withdrawn',

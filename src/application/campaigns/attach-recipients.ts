@@ -21,7 +21,7 @@ import { campaignOrRejected, lockCampaignIfAny, readTemplate } from './stored-ca
 
 interface AttachPorts {
   readonly unitOfWork: UnitOfWork;
-  readonly currentPrices: CurrentPrices;
+  readonly currentPrices: Pick<CurrentPrices, 'at'>;
   readonly requestHasher: RequestHasher;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -58,19 +58,19 @@ export class AttachRecipients {
   async execute(command: KeyedCampaignCommand, given: readonly NewRecipient[]): Promise<AttachResult> {
     const { unitOfWork, currentPrices, requestHasher, clock } = this.#ports;
     const { project, idempotency } = command;
-    const pricesAt = await currentPrices.read();
     return unitOfWork.run(
       async (stores) => {
         const now = clock.now();
         const campaign = await lockCampaignIfAny(stores, command);
         const keyed = { projectId: project.id, request: idempotency };
         // Also when the campaign was deleted after the first request.
-        return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, () =>
-          this.#attach(
-            { stores, project, campaign: campaignOrRejected(campaign), prices: pricesAt(now), now },
+        return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
+          const prices = await currentPrices.at(stores, now);
+          return this.#attach(
+            { stores, project, campaign: campaignOrRejected(campaign), prices, now },
             given,
-          ),
-        );
+          );
+        });
       },
       'full',
       'brief',

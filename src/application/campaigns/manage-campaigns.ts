@@ -26,7 +26,7 @@ import { lockCampaign } from './stored-campaign.ts';
 
 interface ManagePorts {
   readonly unitOfWork: UnitOfWork;
-  readonly currentPrices: CurrentPrices;
+  readonly currentPrices: Pick<CurrentPrices, 'at'>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly wakeSignal: WakeSignal;
@@ -78,7 +78,6 @@ export class ManageCampaigns {
    */
   async update(command: CampaignCommand, request: PlanRequest): Promise<Campaign> {
     const { unitOfWork, clock, currentPrices } = this.#ports;
-    const pricesAt = await currentPrices.read();
     const campaign = await unitOfWork.run(
       async (stores) => {
         const now = clock.now();
@@ -99,7 +98,7 @@ export class ManageCampaigns {
         const template = findTemplate(businesses, plan.templateId);
         const rejection = template === null ? null : parametersRejection(recipients, template);
         if (rejection !== null) throw new Rejected(rejection);
-        const cost = recipientPrice(pricesAt(now), plan);
+        const cost = recipientPrice(await currentPrices.at(stores, now), plan);
         const priced = { ...changed, estimatedCost: times(cost, recipients.length) };
         await stores.recipients.saveCosts(current.id, { estimatedCost: cost, billingState: 'pending' });
         await stores.campaigns.save([priced]);

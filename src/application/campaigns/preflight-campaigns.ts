@@ -18,7 +18,7 @@ import { readCampaign } from './stored-campaign.ts';
 
 interface PreflightPorts {
   readonly unitOfWork: UnitOfWork;
-  readonly currentPrices: CurrentPrices;
+  readonly currentPrices: Pick<CurrentPrices, 'at'>;
   readonly channelProviders: Pick<ChannelProviders, 'channelsFor'>;
   readonly clock: Clock;
   /** Whether campaigns keep the sending rate and the daily limit of the platform. */
@@ -37,7 +37,6 @@ export class PreflightCampaigns {
   async execute(command: CampaignCommand): Promise<Preflight> {
     const { project } = command;
     const { unitOfWork, currentPrices, clock, channelProviders, keepsPlatformLimits } = this.#ports;
-    const pricesAt = await currentPrices.read();
     return unitOfWork.read(async (stores) => {
       const now = clock.now();
       const campaign = await readCampaign(stores, command);
@@ -54,7 +53,7 @@ export class PreflightCampaigns {
         account,
         campaign,
         recipients,
-        prices: pricesAt(now),
+        prices: await currentPrices.at(stores, now),
         businesses,
         availableChannels: channelProviders.channelsFor(project.environment),
         freeAt: freeSince(await stores.sendingSlots.find(numberKey), now),

@@ -37,7 +37,7 @@ import { lockCampaign } from './stored-campaign.ts';
 
 interface StartPorts {
   readonly unitOfWork: UnitOfWork;
-  readonly currentPrices: CurrentPrices;
+  readonly currentPrices: Pick<CurrentPrices, 'at'>;
   readonly channelProviders: Pick<ChannelProviders, 'channelsFor'>;
   readonly requestHasher: RequestHasher;
   readonly noticeLowCredit: Pick<NoticeLowCredit, 'write' | 'announce'>;
@@ -129,7 +129,6 @@ export class StartCampaigns {
   async #due(job: LeasedJob<StartCampaignWork>): Promise<DueResult> {
     const { unitOfWork, currentPrices, clock } = this.#ports;
     const { projectId, campaignId } = job.work;
-    const pricesAt = await currentPrices.read();
     return unitOfWork.run(
       async (stores) => {
         const now = clock.now();
@@ -147,7 +146,7 @@ export class StartCampaigns {
           return NOTHING;
         }
         const recipients = await stores.recipients.ofCampaign(campaignId);
-        const start = { stores, project, account, prices: pricesAt(now), now };
+        const start = { stores, project, account, prices: await currentPrices.at(stores, now), now };
         const state = await this.#stateOf(start);
         const started =
           project.archivedAt === null
@@ -176,13 +175,12 @@ export class StartCampaigns {
   ): Promise<CampaignResult> {
     const { unitOfWork, currentPrices, requestHasher, clock, wakeSignal, noticeLowCredit } = this.#ports;
     const keyed = { projectId: project.id, request: idempotency };
-    const pricesAt = await currentPrices.read();
     const { result, notices } = await unitOfWork.run(
       async (stores) => {
         let notices: readonly LowCreditNotice[] = [];
         const now = clock.now();
         const account = await lockedAccount(stores, project.id);
-        const starting = { stores, project, account, prices: pricesAt(now), now };
+        const starting = { stores, project, account, prices: await currentPrices.at(stores, now), now };
         const result = await runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
           const started = await start(starting);
           notices = await this.#write(starting, started);

@@ -1,79 +1,71 @@
 import { pricesInForce, type ScheduledPrices } from '../../domain/billing/price-version.ts';
 import { highestByCountryCode, type PriceList } from '../../domain/billing/pricing.ts';
 import { Rejected } from '../errors/rejected.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { ReadThroughCache, SETTINGS_FRESH_MS } from '../read-through-cache.ts';
+import { SETTINGS_FRESH_MS } from '../read-through-cache.ts';
 
-/** The price list in force at an instant, in milliseconds since 1970. Throws `Rejected` as `no-prices` when there is none. */
-export type PricesAt = (at: number) => PriceList;
+type PriceStores = Pick<Stores, 'prices' | 'priceVersions'>;
 
-/** The prices that sends are decided by. */
-export interface CurrentPrices {
-  /** The list in force, and those that come into force within `SCHEDULE_AHEAD_MS`. */
-  read(): Promise<PricesAt>;
+/** The lists from an instant on, until the schedule is changed. */
+interface Schedule {
+  readonly revision: number;
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  /** In the order of their instants; the first is in force at `from`. None before there is a list. */
+  readonly prices: readonly ScheduledPrices[];
 }
 
-/** Longer than a list is cached and a transaction waits for locks, in milliseconds. */
-export const SCHEDULE_AHEAD_MS = 120_000;
+/** The prices that sends and campaigns are decided by. */
+export class CurrentPrices {
+  #schedule: Schedule | null = null;
+  /** When its revision was last compared with the stored one. */
+  #comparedAt = Number.NEGATIVE_INFINITY;
 
-/** Price lists as they are stored. A version never changes, so it is read once. */
-export class StoredCurrentPrices implements CurrentPrices {
-  readonly #ports: { readonly unitOfWork: UnitOfWork; readonly clock: Clock };
-  #versions: ReadonlyMap<string, PriceList> = new Map();
-
-  constructor(ports: { readonly unitOfWork: UnitOfWork; readonly clock: Clock }) {
-    this.#ports = ports;
+  /**
+   * The list in force at `now`, in milliseconds since 1970, by a schedule that was the stored one less than `SETTINGS_FRESH_MS`
+   * before. `stores` are those of the unit of work that decides at `now`: what its caller has read may be old by the time the
+   * unit begins. Throws `Rejected` as `no-prices` when there is no list.
+   */
+  async at(stores: PriceStores, now: number): Promise<PriceList> {
+    const { prices } = this.#freshAt(now) ?? (await this.#compared(stores, now));
+    const list = pricesInForce(prices, now);
+    if (list === null) throw new Rejected({ kind: 'no-prices' });
+    return list;
   }
 
-  async read(): Promise<PricesAt> {
-    const { unitOfWork, clock } = this.#ports;
-    const now = clock.now();
-    const schedule = await unitOfWork.read((stores) => this.#schedule(stores, now));
-    return (at) => {
-      const list = pricesInForce(schedule, at);
-      if (list === null) throw new Rejected({ kind: 'no-prices' });
-      return list;
-    };
+  #freshAt(now: number): Schedule | null {
+    const age = now - this.#comparedAt;
+    // A clock that was set back makes nothing younger.
+    return age >= 0 && age < SETTINGS_FRESH_MS ? this.#schedule : null;
   }
 
-  async #schedule(stores: Stores, now: number): Promise<readonly ScheduledPrices[]> {
-    const inForce = await stores.priceVersions.inForceAt(now);
-    const coming = await stores.priceVersions.scheduledBetween(now, now + SCHEDULE_AHEAD_MS);
-    const read = new Map<string, PriceList>();
-    const listOf = async (id: string): Promise<PriceList> => {
-      const list = this.#versions.get(id) ?? (await stores.priceVersions.listOf(id));
-      read.set(id, list);
-      return list;
-    };
-    const first = inForce === null ? await seededList(stores) : await listOf(inForce.id);
-    // A clock that is a little behind finds the same list.
-    const schedule: ScheduledPrices[] =
-      first === null ? [] : [{ effectiveFrom: Number.NEGATIVE_INFINITY, list: first }];
-    for (const { id, effectiveFrom } of coming) schedule.push({ effectiveFrom, list: await listOf(id) });
-    this.#versions = read;
+  async #compared(stores: PriceStores, now: number): Promise<Schedule> {
+    const revision = await stores.priceVersions.revision();
+    const kept = this.#schedule;
+    const isCurrent = kept !== null && kept.revision === revision && kept.from <= now;
+    const schedule = isCurrent ? kept : await readSchedule(stores, revision, now);
+    this.#schedule = schedule;
+    this.#comparedAt = now;
     return schedule;
   }
 }
 
-/** Caches the price lists of another source for `SETTINGS_FRESH_MS`. */
-export class CachedCurrentPrices implements CurrentPrices {
-  readonly #source: CurrentPrices;
-  readonly #cache: ReadThroughCache<PricesAt>;
-
-  constructor({ source, clock }: { readonly source: CurrentPrices; readonly clock: Clock }) {
-    this.#source = source;
-    this.#cache = new ReadThroughCache({ clock, freshMs: SETTINGS_FRESH_MS, keysMax: 1 });
+async function readSchedule(
+  { prices, priceVersions }: PriceStores,
+  revision: number,
+  now: number,
+): Promise<Schedule> {
+  const inForce = await priceVersions.inForceAt(now);
+  const first = inForce === null ? await seededList(prices) : await priceVersions.listOf(inForce.id);
+  const schedule: ScheduledPrices[] = first === null ? [] : [{ effectiveFrom: now, list: first }];
+  for (const { id, effectiveFrom } of await priceVersions.scheduledAfter(now)) {
+    schedule.push({ effectiveFrom, list: await priceVersions.listOf(id) });
   }
-
-  read(): Promise<PricesAt> {
-    return this.#cache.get('prices', () => this.#source.read());
-  }
+  return { revision, from: now, prices: schedule };
 }
 
 /** What a seed file wrote: in force until the first version is. */
-async function seededList({ prices }: Pick<Stores, 'prices'>): Promise<PriceList | null> {
+async function seededList(prices: Stores['prices']): Promise<PriceList | null> {
   const seeded = await prices.load();
   if (seeded === null) return null;
   const { international, ...list } = seeded;

@@ -1,4 +1,4 @@
-/** An item that waits in a `Batcher` for its batch, and whoever waits for its result. */
+/** An item of a `Batcher`, with the two ends of its promise. */
 export interface Waiting<Item, Result> {
   readonly item: Item;
   /** Whether it ran in a batch before, and waits to be run again. */

@@ -18,7 +18,7 @@ import type { UntriedMessages } from './untried-messages.ts';
 
 interface SendPorts {
   readonly unitOfWork: UnitOfWork;
-  readonly currentPrices: CurrentPrices;
+  readonly currentPrices: Pick<CurrentPrices, 'at'>;
   readonly channelProviders: Pick<ChannelProviders, 'channelsFor'>;
   readonly requestHasher: RequestHasher;
   readonly sealWebhook: Pick<SealWebhook, 'execute'>;
@@ -65,11 +65,10 @@ export class SendMessages {
   ): Promise<readonly SendOutcome[]> {
     const { unitOfWork, requestHasher, clock, currentPrices, channelProviders, noticeLowCredit } =
       this.#ports;
-    const pricesAt = await currentPrices.read();
     const accept = async (stores: Stores) => {
       const now = clock.now();
       const catalog: SendCatalog = {
-        prices: pricesAt(now),
+        prices: await currentPrices.at(stores, now),
         channelsFor: (environment) => channelProviders.channelsFor(environment),
       };
       const batch = await SendBatch.open({ stores, requestHasher }, sends, catalog, now);

@@ -15,7 +15,7 @@ import { ManageCampaigns } from '../../application/campaigns/manage-campaigns.ts
 import { PreflightCampaigns } from '../../application/campaigns/preflight-campaigns.ts';
 import { StartCampaigns } from '../../application/campaigns/start-campaigns.ts';
 import { StopCampaigns } from '../../application/campaigns/stop-campaigns.ts';
-import { CachedCurrentPrices, StoredCurrentPrices } from '../../application/catalog/current-prices.ts';
+import { CurrentPrices } from '../../application/catalog/current-prices.ts';
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../../application/check-health.ts';
 import { BackgroundWork } from '../../application/concurrency/background-work.ts';
@@ -124,14 +124,13 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, AuthenticateProject, { projectKeys: CachedProjectKeys, keyUses: KeyUses });
   wire(bind, AddressRates, { clock });
   wire(bind, CheckSecretKey, { unitOfWork, keyHasher });
-  wire(bind, StoredCurrentPrices, { unitOfWork, clock });
-  wire(bind, CachedCurrentPrices, { source: StoredCurrentPrices, clock });
+  wire(bind, CurrentPrices, {});
   wire(bind, SealWebhook, { webhookTransport, secretBox });
   wire(bind, BackgroundWork, { logger });
   wire(bind, UntriedMessages, { unitOfWork, background: BackgroundWork, clock });
   wire(bind, SendMessages, {
     unitOfWork,
-    currentPrices: CachedCurrentPrices,
+    currentPrices: CurrentPrices,
     channelProviders,
     sealWebhook: SealWebhook,
     untriedMessages: UntriedMessages,
@@ -231,21 +230,21 @@ export const useCases = new ContainerModule(({ bind }) => {
   });
   wire(bind, ManageCampaigns, {
     unitOfWork,
-    currentPrices: CachedCurrentPrices,
+    currentPrices: CurrentPrices,
     clock,
     ids: idSource,
     wakeSignal,
   });
   wire(bind, AttachRecipients, {
     unitOfWork,
-    currentPrices: CachedCurrentPrices,
+    currentPrices: CurrentPrices,
     requestHasher,
     clock,
     ids: idSource,
   });
   wire(bind, StartCampaigns, {
     unitOfWork,
-    currentPrices: CachedCurrentPrices,
+    currentPrices: CurrentPrices,
     channelProviders,
     noticeLowCredit: NoticeLowCredit,
     requestHasher,
@@ -258,7 +257,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, StopCampaigns, { unitOfWork, advanceMessages: AdvanceMessages, clock });
   wire(bind, PreflightCampaigns, {
     unitOfWork,
-    currentPrices: CachedCurrentPrices,
+    currentPrices: CurrentPrices,
     channelProviders,
     clock,
     keepsPlatformLimits,

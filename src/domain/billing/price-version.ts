@@ -4,8 +4,11 @@ import type { PriceList } from './pricing.ts';
 /** Versions that are not yet in force. */
 export const SCHEDULED_VERSIONS_MAX = 20;
 
-/** A version may be withdrawn until so many milliseconds before it is in force: each process reads the schedule as often. */
-export const WITHDRAWAL_NOTICE_MS = 2_000;
+/**
+ * A version may be withdrawn until so many milliseconds before it is in force. Each process reads the schedule every two seconds;
+ * the rest is for the commit of the withdrawal, and for clocks that differ.
+ */
+export const WITHDRAWAL_NOTICE_MS = 10_000;
 
 export const PRICE_VERSION_STATUSES = ['scheduled', 'in-force', 'replaced', 'withdrawn'] as const;
 export type PriceVersionStatus = (typeof PRICE_VERSION_STATUSES)[number];

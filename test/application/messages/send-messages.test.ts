@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NoticeLowCredit } from '../../../src/application/billing/notice-low-credit.ts';
-import { CachedCurrentPrices } from '../../../src/application/catalog/current-prices.ts';
+import { CurrentPrices } from '../../../src/application/catalog/current-prices.ts';
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import type { Rejected } from '../../../src/application/errors/rejected.ts';
 import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
@@ -17,7 +17,7 @@ import { buildContainer } from '../../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
 import type { Project } from '../../../src/domain/access/project.ts';
 import { depositEntry } from '../../../src/domain/billing/ledger.ts';
-import { money } from '../../../src/domain/shared/money.ts';
+import { iqd, money } from '../../../src/domain/shared/money.ts';
 import {
   aNewAccount,
   aPhoneNumber,
@@ -29,6 +29,7 @@ import {
   aWhatsappPhoneNumber,
   NO_WHATSAPP_SENDER,
   NOW,
+  somePrices,
   someStoredPrices,
 } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
@@ -59,10 +60,12 @@ function world({ untriedMax = UNTRIED_MESSAGES_MAX, countedSlice = COUNTED_SLICE
   const faults: Fault[] = [];
   const units: number[] = [];
   const gates: { mayWrite: Gate; mayCommit: Gate }[] = [];
+  const waits: (() => Promise<void>)[] = [];
   const losing: UnitOfWork = {
     ping: () => unitOfWork.ping(),
     read: (work) => unitOfWork.read(work),
     async run(work, durability) {
+      await waits.shift()?.();
       const fault = faults.shift();
       units.push(units.length + 1);
       if (fault === 'before-commit') throw new StorageUnavailable(new Error('lost before'));
@@ -95,7 +98,7 @@ function world({ untriedMax = UNTRIED_MESSAGES_MAX, countedSlice = COUNTED_SLICE
     units,
     sendMessages: new SendMessages({
       unitOfWork: losing,
-      currentPrices: container.get(CachedCurrentPrices),
+      currentPrices: container.get(CurrentPrices),
       channelProviders: container.get(ports.channelProviders),
       requestHasher: container.get(ports.requestHasher),
       clock,
@@ -112,6 +115,9 @@ function world({ untriedMax = UNTRIED_MESSAGES_MAX, countedSlice = COUNTED_SLICE
       }),
     }),
     project,
+    clock,
+    /** What happens while the next unit waits to begin. */
+    waitFor: (wait: (typeof waits)[number]) => waits.push(wait),
     /** Holds the next unit before it writes its jobs, and before it commits. */
     hold: (held: (typeof gates)[number]) => gates.push(held),
     async prepare(): Promise<void> {
@@ -184,6 +190,36 @@ describe('SendMessages', () => {
       [PRICE, true],
       [someStoredPrices().telegram, true],
     ]);
+  });
+
+  it('a send that waited for long is priced by the schedule of the instant at which it is accepted', async () => {
+    const version = {
+      id: '664abc0000000000000000d1',
+      effectiveFrom: NOW + 13_000,
+      createdAt: NOW,
+      actor: 'cli' as const,
+      rowCount: 0,
+      withdrawnAt: null,
+    };
+    const [telegram, withdrawn] = [somePrices().telegram, iqd(5_000)];
+    await here.unitOfWork.run(async ({ priceVersions }) => {
+      await priceVersions.nextRevision();
+      await priceVersions.insert(version, somePrices({ telegram: withdrawn }));
+    });
+    const send = (index: number) =>
+      here.sendMessages.execute({
+        ...toNumber(here.project, index),
+        request: aSendRequest({ provider: 'telegram' }),
+      });
+    expect((await send(0)).cost).toBe(telegram);
+    here.waitFor(async () => {
+      await here.unitOfWork.run(async ({ priceVersions }) => {
+        await priceVersions.nextRevision();
+        await priceVersions.withdraw(version.id, NOW + 1_000);
+      });
+      here.clock.at = NOW + 14_000;
+    });
+    expect((await send(1)).cost).toBe(telegram);
   });
 
   it('SendMessages begins the next batch when one is written, before it is committed, and not earlier', async () => {

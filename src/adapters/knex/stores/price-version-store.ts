@@ -121,11 +121,11 @@ export class SqlPriceVersionStore implements PriceVersionStore {
     return row === undefined ? null : versionFrom(row);
   }
 
-  async scheduledBetween(after: number, until: number): Promise<readonly PriceVersion[]> {
+  async scheduledAfter(instant: number): Promise<readonly PriceVersion[]> {
     const rows = await this.#session.query(
       `SELECT ${COLUMNS} FROM price_versions
-       WHERE withdrawn_at IS NULL AND effective_from > ? AND effective_from <= ? ORDER BY effective_from, id`,
-      [after, until],
+       WHERE withdrawn_at IS NULL AND effective_from > ? ORDER BY effective_from, id`,
+      [instant],
     );
     return rows.map(versionFrom);
   }

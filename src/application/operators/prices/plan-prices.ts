@@ -41,15 +41,13 @@ export interface PricePlan extends SchedulePlace, BuiltPrices {
   readonly seeded: PriceSource | null;
 }
 
-const FAR_FUTURE = Number.MAX_SAFE_INTEGER;
-
 /** The place of an import in the schedule. Rejects as `effective-from-past` and `too-many-scheduled-prices`. */
 export async function schedulePlaceOf(
   { priceVersions }: Pick<Stores, 'priceVersions'>,
   effectiveFrom: number | null,
   now: number,
 ): Promise<SchedulePlace> {
-  const scheduled = await priceVersions.scheduledBetween(now, FAR_FUTURE);
+  const scheduled = await priceVersions.scheduledAfter(now);
   const rejection = scheduleRejection(effectiveFrom, scheduled.length, now);
   if (rejection !== null) throw new Rejected(rejection);
   const replaced = await priceVersions.inForceAt(effectiveFrom ?? now);

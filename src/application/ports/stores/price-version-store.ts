@@ -18,8 +18,8 @@ export interface PriceVersionStore {
   list(before: string | null, limit: number): Promise<readonly PriceVersion[]>;
   /** The version in force at an instant; null when there is none. Withdrawn ones never are. */
   inForceAt(at: number): Promise<PriceVersion | null>;
-  /** Those that come into force after `after` and not later than `until`, in this order, without withdrawn ones. */
-  scheduledBetween(after: number, until: number): Promise<readonly PriceVersion[]>;
+  /** Those that come into force after an instant, in this order, without withdrawn ones: few. */
+  scheduledAfter(instant: number): Promise<readonly PriceVersion[]>;
   /** What sends are quoted by. Rejects when there is no such version. */
   listOf(id: string): Promise<PriceList>;
   systemPricesOf(id: string): Promise<SystemPrices>;

@@ -252,20 +252,20 @@ describe('imports of price lists', () => {
     expect((await managePrices.inForce(ALL))?.system.telegram).toBe(iqd(41));
   });
 
-  it('a scheduled version is withdrawn once, until 2 seconds before it is in force', async () => {
+  it('a scheduled version is withdrawn once, until 10 seconds before it is in force', async () => {
     const version = await apply('{"telegram":41}', NOW + 60_000);
     const late = await apply('{"telegram":42}', NOW + 90_000);
-    world.clock.at = NOW + 57_999;
-    const withdrawn = { version: { ...version, withdrawnAt: NOW + 57_999 }, status: 'withdrawn' };
+    world.clock.at = NOW + 49_999;
+    const withdrawn = { version: { ...version, withdrawnAt: NOW + 49_999 }, status: 'withdrawn' };
     expect(await managePrices.withdraw('cli', version.id)).toEqual(withdrawn);
     expect(await records()).toHaveLength(3);
     expect((await records())[0]).toMatchObject({
-      at: NOW + 57_999,
+      at: NOW + 49_999,
       actor: 'cli',
       action: 'prices-withdrawn',
       projectId: null,
       before: { version: version.id, withdrawnAt: null },
-      after: { version: version.id, withdrawnAt: new Date(NOW + 57_999).toISOString() },
+      after: { version: version.id, withdrawnAt: new Date(NOW + 49_999).toISOString() },
     });
     world.clock.at = NOW + 60_000;
     expect(await managePrices.withdraw('cli', version.id)).toEqual(withdrawn);
@@ -273,7 +273,7 @@ describe('imports of price lists', () => {
     expect(await records()).toHaveLength(3);
     expect((await managePrices.inForce(ALL))?.system.telegram).toBe(iqd(40));
 
-    world.clock.at = NOW + 88_000;
+    world.clock.at = NOW + 80_000;
     await expect(managePrices.withdraw('cli', late.id)).rejects.toMatchObject(rejected('prices-in-force'));
     expect((await managePrices.find(late.id, ALL)).listed?.status).toBe('scheduled');
   });
