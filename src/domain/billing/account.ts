@@ -14,7 +14,7 @@ export interface Account {
   readonly balance: Money;
   readonly held: Money;
   readonly spent: Money;
-  /** The most that `held` and `spent` may be together; null when the project has no threshold. */
+  /** The most that `held` and `spent` may be together; null when only `SPENDING_IQD_MAX` binds the project. */
   readonly spendingThreshold: Money | null;
   /** Set while the account is in trial mode: the only number it may send to. */
   readonly trialPhoneNumber: PhoneNumber | null;
@@ -46,8 +46,11 @@ export interface BalanceBelowHolds {
   readonly held: Money;
 }
 
-/** The most that the balance of a project may be above or below zero, in IQD. */
+/** The most that the balance of a project may be above zero, and a postpaid project may owe, its holds included, in IQD. */
 export const BALANCE_IQD_MAX = 1_000_000_000_000;
+
+/** The most that `held` and `spent` may be together without a threshold, in IQD: numbers keep such a sum exactly. */
+export const SPENDING_IQD_MAX = 8_000_000_000_000;
 
 /** The balance would be further from zero than `BALANCE_IQD_MAX`. */
 export interface BalanceTooLarge {
@@ -90,7 +93,10 @@ export function spendingOf(account: Account): Money {
   return add(account.held, account.spent);
 }
 
-/** Holds `amount`. The threshold binds every account, credit only a prepaid one; an exact match passes. */
+/**
+ * Holds `amount`. The threshold binds every account. A prepaid one needs credit for the amount, and a postpaid one may owe up to
+ * `BALANCE_IQD_MAX`. An exact match passes.
+ */
 export function hold(account: Account, amount: Money): Held | SpendingThresholdExceeded | InsufficientCredit {
   const [rejection] = holdRejections(account, amount);
   return rejection ?? { kind: 'held', account: { ...account, held: add(account.held, amount) } };
@@ -102,8 +108,8 @@ export function holdRejections(
   amount: Money,
 ): readonly (SpendingThresholdExceeded | InsufficientCredit)[] {
   const rejections: (SpendingThresholdExceeded | InsufficientCredit)[] = [];
-  const { spendingThreshold } = account;
-  if (spendingThreshold !== null && add(spendingOf(account), amount) > spendingThreshold) {
+  const spendingThreshold = account.spendingThreshold ?? iqd(SPENDING_IQD_MAX);
+  if (amount > subtract(spendingThreshold, spendingOf(account))) {
     rejections.push({
       kind: 'spending-threshold',
       currentSpending: spendingOf(account),
@@ -111,7 +117,8 @@ export function holdRejections(
       cost: amount,
     });
   }
-  if (account.paymentType === 'prepaid' && amount > subtract(account.balance, account.held)) {
+  const mayOwe = account.paymentType === 'prepaid' ? ZERO : iqd(BALANCE_IQD_MAX);
+  if (amount > subtract(add(account.balance, mayOwe), account.held)) {
     rejections.push({ kind: 'insufficient-credit', yourCredit: creditOf(account), requiredCredit: amount });
   }
   return rejections;

@@ -502,11 +502,14 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await only.close();
     });
 
-    it('returns 64-bit integers as numbers, and rejects those that a number cannot hold', async () => {
-      const select = (value: string) =>
-        database.withConnection((connection) => connection.query(`SELECT ${value}::bigint AS value`, []));
-      expect(await select('9007199254740991')).toEqual([{ value: 9_007_199_254_740_991 }]);
-      await expect(select('9007199254740992')).rejects.toThrow('a stored number is a safe integer');
+    it('returns 64-bit integers as numbers, and keeps its connection when a number cannot hold one', async () => {
+      await database.withConnection(async (connection) => {
+        const select = (value: string) => connection.query(`SELECT ${value}::bigint AS value`, []);
+        const pid = await connection.query('SELECT pg_backend_pid()', []);
+        expect(await select('9007199254740991')).toEqual([{ value: 9_007_199_254_740_991 }]);
+        expect(await select('9007199254740993')).toEqual([{ value: 2 ** 53 }]);
+        expect(await connection.query('SELECT pg_backend_pid()', [])).toEqual(pid);
+      });
     });
 
     it('rejects a unit of work whose connection is lost, and runs the next on a new one', async () => {

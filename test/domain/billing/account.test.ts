@@ -48,6 +48,18 @@ describe('a hold on a postpaid account', () => {
     expect(hold(account, iqd(80))).toEqual({ kind: 'held', account: { ...account, held: iqd(100) } });
   });
 
+  it('a postpaid account may owe a trillion IQD, its holds included, and not a thousandth more', () => {
+    expect(hold(account, iqd(999_999_999_980))).toMatchObject({ kind: 'held' });
+    expect(hold(account, money(999_999_999_980_001))).toEqual({
+      kind: 'insufficient-credit',
+      yourCredit: ZERO,
+      requiredCredit: money(999_999_999_980_001),
+    });
+    const credited = anAccount({ paymentType: 'postpaid', balance: iqd(20), held: iqd(20) });
+    expect(hold(credited, iqd(1_000_000_000_000))).toMatchObject({ kind: 'held' });
+    expect(hold(credited, money(1_000_000_000_000_001))).toMatchObject({ kind: 'insufficient-credit' });
+  });
+
   it('a hold on a postpaid account is bound by the threshold', () => {
     expect(hold({ ...account, spendingThreshold: iqd(99) }, iqd(80))).toMatchObject({
       kind: 'spending-threshold',
@@ -68,6 +80,17 @@ describe('the spending threshold', () => {
       currentSpending: iqd(50),
       spendingThreshold: iqd(130),
       cost: money(80_001),
+    });
+  });
+
+  it('without a spending threshold open holds and captures may reach eight trillion IQD, and not a thousandth more', () => {
+    const rich = anAccount({ balance: iqd(1_000_000_000_000), spent: iqd(7_999_999_999_900) });
+    expect(hold(rich, iqd(100))).toMatchObject({ kind: 'held' });
+    expect(hold(rich, money(100_001))).toEqual({
+      kind: 'spending-threshold',
+      currentSpending: iqd(7_999_999_999_900),
+      spendingThreshold: iqd(8_000_000_000_000),
+      cost: money(100_001),
     });
   });
 
