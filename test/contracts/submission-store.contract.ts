@@ -8,7 +8,6 @@ import { type Storage, storageOfSuite } from './storage.ts';
 
 const LATER = NOW + 1_000;
 const READS_MEANWHILE = 30;
-const LIMITS = { expiresAt: LATER, idsMax: 100 };
 
 const id = (providerMessageId: string, channel: Channel = 'sms') => ({ channel, providerMessageId });
 const attempt = (number: number, attemptNumber = 0): AttemptRef => ({
@@ -25,14 +24,23 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
   const { run, read } = storage;
 
-  /** Parks a receipt under each id, two ids of a provider at most. */
-  const parkIds = (...ids: readonly string[]) =>
+  /** Parks a receipt under each id until then. */
+  const parkIds = (expiresAt: number, ...ids: readonly string[]) =>
     run(({ submissions }) =>
       submissions.park(
         ids.map((each) => receipt(each)),
-        { expiresAt: LATER, idsMax: 2 },
+        expiresAt,
       ),
     );
+
+  /** Those of the ids that have a parked receipt. */
+  const parkedAmong = async (...ids: readonly string[]) => {
+    const parked = await read(({ submissions }) => submissions.parkedUnder(ids.map((each) => id(each))));
+    return ids.filter((_, index) => parked[index]?.length !== 0);
+  };
+
+  const removeOldest = (...providers: readonly string[]) =>
+    run(({ submissions }) => submissions.removeOldestParked(providers, { idsMax: 3, idsKept: 2 }));
 
   it('the submission store finds the attempt of each id in the given order, and none for an id that is not recorded', async () => {
     const parked = await run(({ submissions }) =>
@@ -70,11 +78,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
 
   it('the submission store returns parked receipts once, with the attempt that is recorded under their id', async () => {
     const early = [receipt('early', 'sent'), receipt('other'), receipt('early', 'delivered')];
-    expect(await run(({ submissions }) => submissions.park(early, LIMITS))).toEqual([
-      'parked',
-      'parked',
-      'parked',
-    ]);
+    expect(await run(({ submissions }) => submissions.park(early, LATER))).toEqual([null, null, null]);
     expect(await read(({ submissions }) => submissions.find([id('early')]))).toEqual([null]);
     const record = () =>
       run(({ submissions }) => submissions.record([{ ...id('early'), ...attempt(1) }], LATER));
@@ -90,8 +94,8 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
       ...id('twice'),
       receipt: { kind: 'failed', reason },
     });
-    await run(({ submissions }) => submissions.park([failed('first'), failed('second')], LIMITS));
-    await run(({ submissions }) => submissions.park([failed('third')], LIMITS));
+    await run(({ submissions }) => submissions.park([failed('first'), failed('second')], LATER));
+    await run(({ submissions }) => submissions.park([failed('third')], LATER));
     const parked = await run(({ submissions }) =>
       submissions.record([{ ...id('twice'), ...attempt(1) }], LATER),
     );
@@ -101,7 +105,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
   it('the submission store returns the charge of a parked receipt as it came', async () => {
     const charge = { billable: true, model: 'PMP', category: 'authentication' };
     const charged: IdentifiedReceipt = { ...id('charged'), receipt: { kind: 'delivered', charge } };
-    await run(({ submissions }) => submissions.park([charged], LIMITS));
+    await run(({ submissions }) => submissions.park([charged], LATER));
     const parked = await run(({ submissions }) =>
       submissions.record([{ ...id('charged'), ...attempt(1) }], LATER),
     );
@@ -111,66 +115,50 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
   it('the submission store parks nothing under an id that is recorded, and says which attempt it belongs to', async () => {
     await run(({ submissions }) => submissions.record([{ ...id('known'), ...attempt(1) }], LATER));
     const outcomes = await run(({ submissions }) =>
-      submissions.park([receipt('unknown'), receipt('known')], LIMITS),
+      submissions.park([receipt('unknown'), receipt('known')], LATER),
     );
-    expect(outcomes).toEqual(['parked', attempt(1)]);
+    expect(outcomes).toEqual([null, attempt(1)]);
     const parked = await run(({ submissions }) =>
       submissions.record([{ ...id('known'), ...attempt(1) }], LATER),
     );
     expect(parked).toEqual([]);
   });
 
-  it('the submission store drops receipts once the highest number of ids of their provider have parked ones', async () => {
-    expect(await parkIds('a:one')).toEqual(['parked']);
-    expect(await parkIds('a:two')).toEqual(['parked']);
-    expect(await parkIds('a:three', 'a:four')).toEqual(['dropped', 'dropped']);
-    await run(({ submissions }) => submissions.record([{ ...id('a:one'), ...attempt(1) }], LATER));
-    expect(await parkIds('a:three')).toEqual(['parked']);
-    expect(await parkIds('a:four')).toEqual(['dropped']);
-  });
-
-  it('the submission store parks the receipts of a provider while those of another fill its limit', async () => {
-    expect(await parkIds('a:one', 'a:two', 'ab:one', 'one', 'two')).toEqual(Array(5).fill('parked'));
-    expect(await parkIds('a:three', 'b:one', 'ab:two', 'three', 'a-b:one')).toEqual([
-      'dropped',
-      'parked',
-      'parked',
-      'dropped',
-      'parked',
-    ]);
-  });
-
-  it('the submission store parks under no more ids of a provider than are left, in one call too', async () => {
-    expect(await parkIds('a:one', 'a:one', 'a:two', 'b:one', 'a:three', 'a:one')).toEqual([
-      'parked',
-      'parked',
-      'parked',
-      'parked',
-      'dropped',
-      'parked',
-    ]);
-    expect(await parkIds('b:two', 'b:three', 'b:four')).toEqual(['parked', 'dropped', 'dropped']);
-    const record = { ...id('b:three'), ...attempt(1) };
-    expect(await run(({ submissions }) => submissions.record([record], LATER))).toEqual([]);
-  });
-
-  it('the submission store drops no receipt of an id that it has, however many ids of its provider have parked ones', async () => {
-    await run(({ submissions }) => submissions.record([{ ...id('a:known'), ...attempt(1) }], LATER));
-    expect(await parkIds('a:one', 'a:two')).toEqual(['parked', 'parked']);
-    const receipts = [
-      receipt('a:three'),
-      receipt('a:one', 'read'),
-      receipt('a:known'),
-      receipt('a:two', 'read'),
+  it('the submission store removes what expires first of a provider with too many parked ids, and leaves that of others', async () => {
+    await parkIds(NOW + 3, 'a:three', 'ab:one', 'one');
+    await parkIds(NOW + 1, 'a:one', 'b:one');
+    await parkIds(NOW + 2, 'a:two', 'b:two', 'b:three', 'a-b:one');
+    expect(await removeOldest('a', 'b')).toEqual(new Map());
+    await parkIds(NOW + 4, 'a:four');
+    expect(await removeOldest('a', 'b', 'c')).toEqual(new Map([['a', 2]]));
+    const all = [
+      'a:one',
+      'a:two',
+      'a:three',
+      'a:four',
+      'b:one',
+      'b:two',
+      'b:three',
+      'ab:one',
+      'a-b:one',
+      'one',
     ];
-    expect(
-      await run(({ submissions }) => submissions.park(receipts, { expiresAt: LATER, idsMax: 2 })),
-    ).toEqual(['dropped', 'parked', attempt(1), 'parked']);
-    const record = { ...id('a:one'), ...attempt(2) };
+    expect(await parkedAmong(...all)).toEqual(all.slice(2));
+  });
+
+  it('the submission store counts no recorded ids among the parked ones, and removes none', async () => {
+    await parkIds(NOW + 1, 'a:one', 'a:two');
+    const record = { ...id('a:one'), ...attempt(1) };
     expect(await run(({ submissions }) => submissions.record([record], LATER))).toEqual([
-      { ...receipt('a:one'), ...attempt(2) },
-      { ...receipt('a:one', 'read'), ...attempt(2) },
+      { ...receipt('a:one'), ...attempt(1) },
     ]);
+    await parkIds(NOW + 2, 'a:three', 'a:four');
+    expect(await removeOldest('a')).toEqual(new Map());
+    await parkIds(NOW + 3, 'a:five');
+    expect(await removeOldest('a')).toEqual(new Map([['a', 2]]));
+    expect(await parkedAmong('a:two', 'a:three', 'a:four', 'a:five')).toHaveLength(2);
+    expect(await parkedAmong('a:five')).toEqual(['a:five']);
+    expect(await read(({ submissions }) => submissions.find([id('a:one')]))).toEqual([attempt(1)]);
   });
 
   it('the submission store reads each receipt that it parks as often in a long list as in a short one', async () => {
@@ -184,16 +172,10 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     });
     const readsOfEach = async (length: number): Promise<number> => {
       reads = 0;
-      await run(({ submissions }) => submissions.park(Array.from({ length }, counted), LIMITS));
+      await run(({ submissions }) => submissions.park(Array.from({ length }, counted), LATER));
       return reads / length;
     };
     expect(await readsOfEach(100)).toBe(await readsOfEach(10));
-  });
-
-  it('the submission store counts no ids whose parked receipts are swept', async () => {
-    expect(await parkIds('a:one', 'a:two')).toEqual(['parked', 'parked']);
-    await run(({ submissions }) => submissions.sweep(LATER, 1));
-    expect(await parkIds('a:three', 'a:four')).toEqual(['parked', 'dropped']);
   });
 
   it('the submission store sweeps what is expired, the longest expired first and up to the limit, parked receipts included', async () => {
@@ -206,7 +188,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
         NOW + 2,
       ),
     );
-    await run(({ submissions }) => submissions.park([receipt('parked')], { ...LIMITS, expiresAt: NOW }));
+    await run(({ submissions }) => submissions.park([receipt('parked')], NOW));
     await run(({ submissions }) => submissions.record([{ ...id('expired'), ...attempt(2) }], NOW + 1));
     expect(await run(({ submissions }) => submissions.sweep(NOW + 1, 1))).toBe(1);
     expect(
@@ -218,18 +200,16 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
   });
 
   it('the submission store prolongs the life of an id whose receipt was parked before', async () => {
-    await run(({ submissions }) => submissions.park([receipt('early')], { ...LIMITS, expiresAt: NOW }));
+    await run(({ submissions }) => submissions.park([receipt('early')], NOW));
     await run(({ submissions }) => submissions.record([{ ...id('early'), ...attempt(1) }], LATER));
     expect(await run(({ submissions }) => submissions.sweep(NOW, 10))).toBe(0);
     expect(await read(({ submissions }) => submissions.find([id('early')]))).toEqual([attempt(1)]);
   });
 
   it('the submission store keeps what is parked under an id for as long as the last of its receipts', async () => {
-    await run(({ submissions }) =>
-      submissions.park([receipt('long', 'sent')], { ...LIMITS, expiresAt: NOW }),
-    );
+    await run(({ submissions }) => submissions.park([receipt('long', 'sent')], NOW));
     await run(async ({ submissions }) => {
-      await submissions.park([receipt('long')], LIMITS);
+      await submissions.park([receipt('long')], LATER);
       expect(await submissions.sweep(NOW, 10)).toBe(0);
     });
     expect(
@@ -242,7 +222,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
 
   it('the submission store does not shorten the life of an id by a receipt that comes after it', async () => {
     await run(({ submissions }) => submissions.record([{ ...id('known'), ...attempt(1) }], LATER));
-    await run(({ submissions }) => submissions.park([receipt('known')], { ...LIMITS, expiresAt: NOW }));
+    await run(({ submissions }) => submissions.park([receipt('known')], NOW));
     expect(await run(({ submissions }) => submissions.sweep(NOW, 10))).toBe(0);
   });
 
@@ -252,7 +232,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
         await work(stores);
         throw new Error('undone');
       });
-    await expect(undone(({ submissions }) => submissions.park([receipt('one')], LIMITS))).rejects.toThrow(
+    await expect(undone(({ submissions }) => submissions.park([receipt('one')], LATER))).rejects.toThrow(
       'undone',
     );
     const record = { ...id('one'), ...attempt(1) };
@@ -265,7 +245,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     await run(async ({ submissions }) => {
       expect(await submissions.record([], LATER)).toEqual([]);
       expect(await submissions.find([])).toEqual([]);
-      expect(await submissions.park([], LIMITS)).toEqual([]);
+      expect(await submissions.park([], LATER)).toEqual([]);
     });
   });
 
@@ -273,7 +253,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     ['the first receipt', []],
     ['a receipt after one that is parked', [receipt('race', 'sent')]],
   ])('%s waits for the transaction that is about to record its id', async (_, before) => {
-    await run(({ submissions }) => submissions.park(before, LIMITS));
+    await run(({ submissions }) => submissions.park(before, LATER));
     const [recorded, mayCommit] = [new Gate(), new Gate()];
     const recording = run(async ({ submissions }) => {
       const parked = await submissions.record([{ ...id('race'), ...attempt(1) }], LATER);
@@ -282,7 +262,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
       return parked;
     });
     await recorded.opened;
-    const parking = run(({ submissions }) => submissions.park([receipt('race')], LIMITS));
+    const parking = run(({ submissions }) => submissions.park([receipt('race')], LATER));
     await letTheOtherMeetTheLock();
     mayCommit.open();
     expect(await recording).toEqual(before.map((each) => ({ ...each, ...attempt(1) })));
@@ -292,7 +272,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
   it('a submit result waits for the transaction that is about to park its receipt', async () => {
     const [parked, mayCommit] = [new Gate(), new Gate()];
     const parking = run(async ({ submissions }) => {
-      await submissions.park([receipt('race')], LIMITS);
+      await submissions.park([receipt('race')], LATER);
       parked.open();
       await mayCommit.opened;
     });

@@ -3,7 +3,6 @@ import { IdleGate } from '../concurrency/idle-gate.ts';
 import type { ItemSettled } from '../concurrency/waiting-items.ts';
 import { StorageLocked } from '../errors/storage-locked.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
-import { groupBy } from '../group-by.ts';
 import { MinuteLog } from '../minute-log.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
@@ -15,7 +14,6 @@ import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { AdvanceMessages, MessageEvent, PendingRevocation } from './advance-messages.ts';
 import type { CorrelateReceipts, SubmittedAttempt } from './correlate-receipts.ts';
-import { providerOf } from './provider-ids.ts';
 import type { RevokeAttempts } from './revoke-attempts.ts';
 
 interface ApplyPorts {
@@ -173,9 +171,7 @@ export class ApplyMessageEvents {
     };
     const { dropped, revocations } = await unitOfWork.run(park, 'full', lockWait);
     revokeAttempts.start(revocations);
-    for (const [provider, { length }] of groupBy(dropped, (each) => providerOf(each.providerMessageId))) {
-      this.#log.warn('provider_receipts_dropped', { provider }, length);
-    }
+    for (const [provider, ids] of dropped) this.#log.warn('provider_receipts_dropped', { provider }, ids);
   }
 
   /** Receipts that come early belong to no project yet. */

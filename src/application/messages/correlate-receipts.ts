@@ -6,7 +6,7 @@ import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SubmissionReceipt } from '../ports/provider-events.ts';
-import type { AttemptRef, IdentifiedReceipt } from '../ports/stores/submission-store.ts';
+import type { AttemptRef, IdentifiedReceipt, ParkedIdLimits } from '../ports/stores/submission-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import { SWEPT_PER_ADDED } from '../swept-per-added.ts';
 import type { MessageEvent } from './advance-messages.ts';
@@ -28,8 +28,11 @@ export const SUBMISSION_LIFETIME_MS = LONGEST_RECEIPT_TIMEOUT_MS + millisecondsI
 /** A receipt waits this long for its submit result: much longer than any call of a provider takes. */
 export const PARKED_RECEIPT_LIFETIME_MS = millisecondsInHour;
 
-/** Message ids of one provider that receipts may be parked under: one that sends others' receipts keeps out no other provider. */
-export const PARKED_IDS_MAX = 10_000;
+/**
+ * Message ids of one provider that receipts may be parked under, and how many are kept of too many: the newest, for a receipt that
+ * is early by rights is so by seconds. One provider that sends others' receipts takes no place of another.
+ */
+export const PARKED_IDS: ParkedIdLimits = { idsMax: 10_000, idsKept: 9_000 };
 
 /** Ids that are recorded are swept for together, at most once in this time: recording one must not cost a statement. */
 export const SWEEP_INTERVAL_MS = 1_000;
@@ -116,22 +119,21 @@ export class CorrelateReceipts {
   }
 
   /**
-   * Parks early receipts, or drops those of new ids when too many ids have parked ones. Returns those that are dropped, and the
-   * events of those whose id was recorded meanwhile. Not for a transaction that records ids: each call locks ids in their order,
-   * two calls do not.
+   * Parks early receipts, in place of the oldest when a provider has too many. Returns the events of those whose id was recorded
+   * meanwhile, and how many ids of each provider lost what was parked under them. Not for a transaction that records ids: each
+   * call locks ids in their order, two calls do not.
    */
   async park(
     { submissions }: Stores,
     early: readonly IdentifiedReceipt[],
-  ): Promise<{ readonly events: readonly MessageEvent[]; readonly dropped: readonly IdentifiedReceipt[] }> {
+  ): Promise<{ readonly events: readonly MessageEvent[]; readonly dropped: ReadonlyMap<string, number> }> {
     const now = this.#clock.now();
-    const limits = { expiresAt: now + PARKED_RECEIPT_LIFETIME_MS, idsMax: PARKED_IDS_MAX };
-    const outcomes = await submissions.park(early, limits);
+    const attempts = await submissions.park(early, now + PARKED_RECEIPT_LIFETIME_MS);
     await submissions.sweep(now, early.length * SWEPT_PER_ADDED);
-    const attempts = outcomes.map((outcome) => (typeof outcome === 'object' ? outcome : null));
+    const providers = [...new Set(early.map(({ providerMessageId }) => providerOf(providerMessageId)))];
     return {
       events: early.flatMap((each, index) => eventFor(attempts[index] ?? null, each)),
-      dropped: early.filter((_, index) => outcomes[index] === 'dropped'),
+      dropped: await submissions.removeOldestParked(providers, PARKED_IDS),
     };
   }
 }

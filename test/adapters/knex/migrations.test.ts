@@ -271,8 +271,7 @@ async function keepParkedReceipts(config: DatabaseConfig): Promise<void> {
   const unitOfWork = new SqlUnitOfWork(database);
   const idOf = (number: number) => ({ channel: 'sms', providerMessageId: `a:${number}` }) as const;
   const early = { ...idOf(2), receipt: { kind: 'delivered' } } as const;
-  const limits = { expiresAt: 9, idsMax: 1 };
-  expect(await unitOfWork.run(({ submissions }) => submissions.park([early], limits))).toEqual(['parked']);
+  expect(await unitOfWork.run(({ submissions }) => submissions.park([early], 9))).toEqual([null]);
   const attempt = { smsId: anSmsId(1), attemptNumber: 0 };
   expect(
     await unitOfWork.run(({ submissions }) => submissions.record([{ ...idOf(1), ...attempt }], 9)),

@@ -27,20 +27,22 @@ const receipts: readonly SubmissionReceipt[] = ['a:one', 'a:two', 'b:three'].map
 
 const revocationOf = (smsId: string): PendingRevocation => ({ channel: 'sms', providerMessageIds: [smsId] });
 
+type Dropped = ReadonlyMap<string, number>;
+
 /**
- * Each event that is applied revokes what its message has submitted. All receipts but `known` come early, and the last `dropped`
- * of them are dropped.
+ * Each event that is applied revokes what its message has submitted. All receipts but `known` come early. The ids of the first
+ * `found` of those are recorded meanwhile, and `dropped` is what the others drive out.
  */
-function world({ known, dropped }: { readonly known: number; readonly dropped: number }) {
+function world({ known, found, dropped }: { known: number; found: number; dropped?: Dropped }) {
   const parked: number[] = [];
   const revoked: PendingRevocation[] = [];
   const logger = new RecordingLogger();
   const correlateReceipts: Pick<CorrelateReceipts, 'recordIds' | 'find' | 'park'> = {
     recordIds: async () => [],
-    find: async (_stores, found) => ({ events: [], early: found.slice(known) }),
+    find: async (_stores, given) => ({ events: [], early: given.slice(known) }),
     async park(_stores, early) {
       parked.push(early.length);
-      const found = early.slice(0, early.length - dropped).map(({ providerMessageId }) => ({
+      const events = early.slice(0, found).map(({ providerMessageId }) => ({
         smsId: `sms-${providerMessageId}`,
         event: {
           kind: 'receipt',
@@ -49,7 +51,7 @@ function world({ known, dropped }: { readonly known: number; readonly dropped: n
           receipt: { kind: 'delivered' },
         } as const,
       }));
-      return { events: found, dropped: early.slice(early.length - dropped) };
+      return { events, dropped: dropped ?? new Map() };
     },
   };
   const unitOfWork: Pick<UnitOfWork, 'run'> = { run: (work) => work({} as Stores) };
@@ -74,26 +76,33 @@ function world({ known, dropped }: { readonly known: number; readonly dropped: n
 }
 
 it('receipts that come early are parked together, and those dropped are logged once a minute for each provider', async () => {
-  const { applyMessageEvents, parked, logger } = world({ known: 1, dropped: 2 });
+  const { applyMessageEvents, parked, logger } = world({
+    known: 1,
+    found: 0,
+    dropped: new Map([
+      ['a', 1_001],
+      ['b', 1],
+    ]),
+  });
   await applyMessageEvents.received(receipts);
   await applyMessageEvents.received(receipts);
   expect(parked).toEqual([2, 2]);
   expect(logger.entries).toEqual([
-    { level: 'warn', event: 'provider_receipts_dropped', fields: { provider: 'a', count: 1 } },
+    { level: 'warn', event: 'provider_receipts_dropped', fields: { provider: 'a', count: 1_001 } },
     { level: 'warn', event: 'provider_receipts_dropped', fields: { provider: 'b', count: 1 } },
   ]);
 });
 
 it('what a receipt revokes is revoked, also when its submit result was recorded while it was parked', async () => {
-  const { applyMessageEvents, revoked } = world({ known: 0, dropped: 1 });
+  const { applyMessageEvents, revoked } = world({ known: 0, found: 2 });
   await applyMessageEvents.received(receipts);
   expect(revoked).toEqual([revocationOf('sms-a:one'), revocationOf('sms-a:two')]);
 });
 
 it('nothing is parked when every receipt is known, and nothing is logged when none is dropped', async () => {
-  const all = world({ known: 3, dropped: 0 });
+  const all = world({ known: 3, found: 0 });
   await all.applyMessageEvents.received(receipts);
-  const none = world({ known: 0, dropped: 0 });
+  const none = world({ known: 0, found: 3 });
   await none.applyMessageEvents.received(receipts);
   expect([all.parked, none.parked]).toEqual([[], [3]]);
   expect([...all.logger.entries, ...none.logger.entries]).toEqual([]);

@@ -125,14 +125,20 @@ it('the message of a receipt is that of its recorded id, else the one that it na
   expect(await open().smsIdsOf({ submissions } as Stores, receipts)).toEqual([anSmsId(1), anSmsId(2), null]);
 });
 
-it('of early receipts those whose attempt is known meanwhile are events, and those dropped are returned', async () => {
-  const submissions: Pick<Stores['submissions'], 'park' | 'sweep'> = {
-    park: async () => ['dropped', attemptOf(2), 'parked', 'dropped'],
+it('of early receipts those whose attempt is known meanwhile are events, and each provider keeps its newest', async () => {
+  const asked: unknown[] = [];
+  const submissions: Pick<Stores['submissions'], 'park' | 'removeOldestParked' | 'sweep'> = {
+    park: async () => [null, attemptOf(2), null],
     sweep: async () => 0,
+    removeOldestParked: async (...given) => {
+      asked.push(given);
+      return new Map([['gateway', 1_001]]);
+    },
   };
-  const early = ['one', 'two', 'three', 'four'].map((id) => receiptOf(id));
+  const early = ['gateway:one', 'two', 'gateway:three'].map((id) => receiptOf(id));
   expect(await open().park({ submissions } as Stores, early)).toEqual({
     events: [eventOf(2, 'two')],
-    dropped: [receiptOf('one'), receiptOf('four')],
+    dropped: new Map([['gateway', 1_001]]),
   });
+  expect(asked).toEqual([[['gateway', ''], { idsMax: 10_000, idsKept: 9_000 }]]);
 });

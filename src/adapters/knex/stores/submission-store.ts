@@ -7,6 +7,7 @@ import { providerOf } from '../../../application/messages/provider-ids.ts';
 import type {
   AttemptRef,
   IdentifiedReceipt,
+  ParkedIdLimits,
   ProviderMessageId,
   SubmissionStore,
 } from '../../../application/ports/stores/submission-store.ts';
@@ -124,14 +125,11 @@ export class SqlSubmissionStore implements SubmissionStore {
 
   async park(
     receipts: readonly IdentifiedReceipt[],
-    { expiresAt, idsMax }: { readonly expiresAt: number; readonly idsMax: number },
-  ): Promise<readonly (AttemptRef | 'parked' | 'dropped')[]> {
+    expiresAt: number,
+  ): Promise<readonly (AttemptRef | null)[]> {
     if (receipts.length === 0) return [];
     const byId = groupBy(receipts, nameOf);
-    const ids = await this.#withinLimit(
-      [...byId.values()].flatMap(([first]) => first ?? []),
-      idsMax,
-    );
+    const ids = [...byId.values()].flatMap(([first]) => first ?? []);
     await this.#session.insert(
       LOCK,
       ids.map((id) => ({ ...keyOf(id), expires_at: expiresAt })),
@@ -148,34 +146,32 @@ export class SqlSubmissionStore implements SubmissionStore {
         return [{ ...keyOf(id), parked_receipts, parked_provider: providerOf(id.providerMessageId) }];
       }),
     );
-    return receipts.map((each) =>
-      rows.has(nameOf(each)) ? (attemptIn(rows.get(nameOf(each))) ?? 'parked') : 'dropped',
-    );
+    return receipts.map((each) => attemptIn(rows.get(nameOf(each))));
   }
 
-  /** The ids that the store has, and of each provider the first new ones, as many as are left of its limit. */
-  async #withinLimit(
-    ids: readonly ProviderMessageId[],
-    idsMax: number,
-  ): Promise<readonly ProviderMessageId[]> {
-    const providers = [...new Set(ids.map(({ providerMessageId }) => providerOf(providerMessageId)))];
-    const [found, counted] = await Promise.all([
-      this.#session.batchQuery(FIND, ids.map(keyOf)),
-      this.#session.batchQuery(
-        PARKED_IDS,
-        providers.map((parked_provider) => ({ parked_provider })),
-      ),
-    ]);
-    const left = new Map(
-      providers.map((provider, index) => [provider, idsMax - (counted[index]?.[0]?.ids as number)]),
+  async removeOldestParked(
+    providers: readonly string[],
+    { idsMax, idsKept }: ParkedIdLimits,
+  ): Promise<ReadonlyMap<string, number>> {
+    const counted = await this.#session.batchQuery(
+      PARKED_IDS,
+      providers.map((parked_provider) => ({ parked_provider })),
     );
-    return ids.filter(({ providerMessageId }, index) => {
-      if (found[index]?.[0] !== undefined) return true;
-      const provider = providerOf(providerMessageId);
-      const leftOfProvider = left.get(provider) ?? 0;
-      left.set(provider, leftOfProvider - 1);
-      return leftOfProvider > 0;
-    });
+    const removed = new Map<string, number>();
+    for (const [index, provider] of providers.entries()) {
+      const ids = counted[index]?.[0]?.ids as number;
+      if (ids <= idsMax) continue;
+      removed.set(
+        provider,
+        await this.#session.execute(
+          `DELETE FROM submissions WHERE (channel, provider_message_id) IN (
+             SELECT channel, provider_message_id FROM submissions
+             WHERE parked_provider = ? AND sms_id IS NULL ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
+          [provider, ids - idsKept],
+        ),
+      );
+    }
+    return removed;
   }
 
   async sweep(now: number, limit: number): Promise<number> {

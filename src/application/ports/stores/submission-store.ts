@@ -17,6 +17,12 @@ export interface IdentifiedReceipt extends ProviderMessageId {
   readonly receipt: DeliveryReceipt;
 }
 
+/** How many ids of one provider may have parked receipts, and how many are kept of too many. */
+export interface ParkedIdLimits {
+  readonly idsMax: number;
+  readonly idsKept: number;
+}
+
 /**
  * Which attempt a provider message id belongs to. A receipt that comes before its id is recorded is parked under the id.
  * Recording and parking lock the id, so that of two transactions at once the later one sees the other.
@@ -37,15 +43,18 @@ export interface SubmissionStore {
   parkedUnder(ids: readonly ProviderMessageId[]): Promise<readonly (readonly DeliveryReceipt[])[]>;
   /**
    * Parks receipts until `expiresAt`, which is `PARKED_RECEIPT_LIFETIME_MS` from now, with those parked under their ids before
-   * that are not expired, one of each kind per id. Says what became of each, in the given order: the attempt of an id that is
-   * recorded, `parked`, or `dropped`. Nothing is dropped under an id that the store has. Of the new ids of each provider the
-   * first ones are kept, as many as are left of `idsMax` beside those that have parked receipts already. Calls of several
-   * transactions at once do not count each other's.
+   * that are not expired, one of each kind per id. Resolves with the attempt of each id that is recorded, in the given order; null
+   * for a receipt that is parked.
    */
-  park(
-    receipts: readonly IdentifiedReceipt[],
-    limits: { readonly expiresAt: number; readonly idsMax: number },
-  ): Promise<readonly (AttemptRef | 'parked' | 'dropped')[]>;
+  park(receipts: readonly IdentifiedReceipt[], expiresAt: number): Promise<readonly (AttemptRef | null)[]>;
+  /**
+   * Of a provider with parked receipts under more than `idsMax` ids, removes those that expire first, until `idsKept` are left.
+   * Resolves with how many it removed, by provider. Waits for no lock; several transactions at once do not count each other's.
+   */
+  removeOldestParked(
+    providers: readonly string[],
+    limits: ParkedIdLimits,
+  ): Promise<ReadonlyMap<string, number>>;
   /** Removes up to `limit` ids that are expired at `now`, parked receipts included, and returns how many. */
   sweep(now: number, limit: number): Promise<number>;
 }
