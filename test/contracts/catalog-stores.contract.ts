@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { TREE_CHARACTERS_MAX } from '../../src/application/ports/stores/catalog-stores.ts';
 import { depositEntry, holdEntry, settlementEntry } from '../../src/domain/billing/ledger.ts';
 import type { PriceVersion } from '../../src/domain/billing/price-version.ts';
 import { iqd, money, ZERO } from '../../src/domain/shared/money.ts';
@@ -452,6 +453,17 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
         [A, [aWhatsappBusiness({ name: 'متجر\n🛒' })]],
         [B, [aWhatsappBusiness({ name: 'Other' })]],
       ]);
+    });
+
+    it('the whatsapp store rejects a tree that is too long to be read and written as a whole', async () => {
+      await run(({ projects }) => projects.insert([aProject({ id: A })]));
+      const long = aWhatsappBusiness({ name: 'x'.repeat(TREE_CHARACTERS_MAX) });
+      await run(({ whatsapp }) => whatsapp.replace(A, [aWhatsappBusiness()]));
+      await expect(run(({ whatsapp }) => whatsapp.replace(A, [long]))).rejects.toThrow(
+        'more than 41943040 characters',
+      );
+      const trees = await read(({ whatsapp }) => whatsapp.byProjectIds([A]));
+      expect(trees.get(A)).toEqual([aWhatsappBusiness()]);
     });
 
     it('the whatsapp store reads the trees of live projects one after another, in the order of the projects', async () => {

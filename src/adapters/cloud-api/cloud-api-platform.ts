@@ -28,8 +28,9 @@ const PAGE_ROWS = 50;
 
 export const PAGE_BYTES_MAX = 1_048_576;
 
-/** All pages of one account together: they are held until the last one is there. */
+/** All pages of one account together, as they come and as they are stored: they are held until the last one is there. */
 export const ACCOUNT_BYTES_MAX = 20 * 1_048_576;
+const TOO_MANY_BYTES = `The account has more than ${ACCOUNT_BYTES_MAX} bytes`;
 
 /** Reading one account takes so long at most: the accounts behind it wait. */
 export const ACCOUNT_READING_MS_MAX = 300_000;
@@ -222,14 +223,17 @@ export class CloudApiPlatform implements WhatsappPlatform {
         ...graph.get(path, query),
         responseBytesMax: PAGE_BYTES_MAX,
       });
-      budget.bytesLeft -=
-        providerResponse.kind === 'responded' ? Buffer.byteLength(providerResponse.body) : 0;
-      if (budget.bytesLeft < 0) return unavailable(`The account has more than ${ACCOUNT_BYTES_MAX} bytes`);
+      const bytes = providerResponse.kind === 'responded' ? Buffer.byteLength(providerResponse.body) : 0;
+      budget.bytesLeft -= bytes;
+      if (budget.bytesLeft < 0) return unavailable(TOO_MANY_BYTES);
       const response = graph.read(providerResponse, JSON_MEMBERS_READ_MAX);
       if (response.kind === 'error') return unavailable(errorText(response.error));
       if (response.kind !== 'json') return unavailable(response.reason);
       const read = page.safeParse(response.json);
       if (!read.success) return unavailable(`A page of ${path} cannot be read`);
+      // A component is stored with all its fields, and a number of a few characters may have twenty when it is written out.
+      budget.bytesLeft -= Math.max(0, JSON.stringify(read.data.data).length - bytes);
+      if (budget.bytesLeft < 0) return unavailable(TOO_MANY_BYTES);
       rows.push(...read.data.data);
       if (rows.length > rowsMax) return unavailable(`${path} has more than ${rowsMax} rows`);
       if (read.data.paging?.next === undefined) return { kind: 'rows', rows };

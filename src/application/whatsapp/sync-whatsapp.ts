@@ -5,7 +5,7 @@ import {
   type PlatformAccount,
   withoutNewRows,
 } from '../../domain/whatsapp/merge-account.ts';
-import { accountsIn } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { accountsIn, type WhatsappAccount } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { messageOf } from '../errors/error-text.ts';
 import { StorageAway } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -44,8 +44,8 @@ export class SyncWhatsapp {
   /**
    * Reads each account once, one after another, and merges it into the trees of the projects that have it. New numbers and
    * templates of an account that several projects have are not added: they may be another project's. An account that fails
-   * keeps no other from being read. Rejects when the storage is away; what was merged before stays. When `signal` aborts,
-   * resolves soon with what was done so far, and waits for no platform.
+   * keeps no other from being read, also when storing it ends its connection. Rejects when the storage stays away; what was
+   * merged before stays. When `signal` aborts, resolves soon with what was done so far, and waits for no platform.
    */
   async execute(signal?: AbortSignal): Promise<WhatsappSyncCounts> {
     const projectsByAccount = await this.#projectsByAccount();
@@ -67,7 +67,7 @@ export class SyncWhatsapp {
           if (await this.#merge(projectId, whatsappBusinessId, read)) changed += 1;
         }
       } catch (error) {
-        if (error instanceof StorageAway) throw error;
+        if (error instanceof StorageAway) await this.#ports.unitOfWork.ping();
         failed += 1;
         this.#logFailure(whatsappBusinessId, messageOf(error));
       }
@@ -99,20 +99,22 @@ export class SyncWhatsapp {
     return unitOfWork.run(async (stores) => {
       const now = clock.now();
       const before = await lockedTreeOf(stores, projectId);
+      let isChanged = false;
+      const merged = (account: WhatsappAccount): WhatsappAccount => {
+        if (account.whatsappBusinessId !== whatsappBusinessId) return account;
+        const after = mergeAccount(account, isShared ? withoutNewRows(account, platform) : platform, {
+          ids: Array.from({ length: newIdsNeeded(platform) }, () => ids.hex24(now)),
+          createdAt: isoOf(now),
+        });
+        isChanged ||= JSON.stringify(after) !== JSON.stringify(account);
+        return after;
+      };
       const after = before.map((business) => ({
         ...business,
-        whatsappAccounts: business.whatsappAccounts.map((account) =>
-          account.whatsappBusinessId === whatsappBusinessId
-            ? mergeAccount(account, isShared ? withoutNewRows(account, platform) : platform, {
-                ids: Array.from({ length: newIdsNeeded(platform) }, () => ids.hex24(now)),
-                createdAt: isoOf(now),
-              })
-            : account,
-        ),
+        whatsappAccounts: business.whatsappAccounts.map(merged),
       }));
-      if (JSON.stringify(after) === JSON.stringify(before)) return false;
-      await stores.whatsapp.replace(projectId, after);
-      return true;
+      if (isChanged) await stores.whatsapp.replace(projectId, after);
+      return isChanged;
     });
   }
 }

@@ -236,6 +236,31 @@ it.each([
 });
 
 it.each([
+  [10, 'account'],
+  [11, 'unavailable'],
+])(
+  'the platform counts what is stored of an account: %i pages of numbers that are longer when they are written out are %s',
+  async (pages, kind) => {
+    const example = `[${Array(90_000).fill('1e20')}]`;
+    const components = `[{"type":"BODY","text":"Hello","example":${example}}]`;
+    const { result } = await accountFrom(({ path, query }, response) => {
+      if (path.endsWith('/phone_numbers')) return respondJson(response, 200, { data: [] });
+      const next = Number(query.get('after') ?? '0') + 1;
+      const paging = next < pages ? { cursors: { after: `${next}` }, next: 'https://graph.example.com' } : {};
+      const row = JSON.stringify({ ...TEMPLATE, name: `n${next}`, components: null }).replace(
+        'null',
+        components,
+      );
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(`{"data":[${row}],"paging":${JSON.stringify(paging)}}`);
+    });
+    expect(result.kind).toBe(kind);
+    if (result.kind === 'unavailable')
+      expect(result.reason).toContain(`more than ${ACCOUNT_BYTES_MAX} bytes`);
+  },
+);
+
+it.each([
   [3, 'account'],
   [4, 'unavailable'],
 ])(

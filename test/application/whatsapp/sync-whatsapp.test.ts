@@ -182,6 +182,7 @@ it('a synchronisation finds the accounts of every page of projects', async () =>
 it.each([
   new StorageLocked(new Error('lock timeout')),
   new StorageUnavailable(new Error('statement timeout')),
+  new StorageAway(new Error('the connection was ended')),
 ])(
   'an account that cannot be stored is logged, and does not keep others from changing: %s',
   async (failure) => {
@@ -210,6 +211,7 @@ it('a synchronisation rejects while the storage is away, and asks for no further
   await link(A, ['waba-1', 'waba-2']);
   results.set('waba-1', { kind: 'account', account: platformAccount() });
   unitOfWork.run = () => Promise.reject(new StorageAway(new Error('gone')));
+  unitOfWork.ping = () => Promise.reject(new StorageAway(new Error('gone')));
   await expect(sync().execute()).rejects.toBeInstanceOf(StorageAway);
   expect(asked).toEqual(['waba-1']);
 });

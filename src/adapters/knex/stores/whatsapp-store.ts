@@ -1,4 +1,8 @@
-import type { TreeOfProject, WhatsappStore } from '../../../application/ports/stores/catalog-stores.ts';
+import {
+  TREE_CHARACTERS_MAX,
+  type TreeOfProject,
+  type WhatsappStore,
+} from '../../../application/ports/stores/catalog-stores.ts';
 import type { WhatsappBusiness } from '../../../domain/whatsapp/whatsapp-resources.ts';
 import type { Insert, Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
@@ -21,7 +25,13 @@ export class SqlWhatsappStore implements WhatsappStore {
   }
 
   async replace(projectId: string, businesses: readonly WhatsappBusiness[]): Promise<void> {
-    await this.#session.insert(INSERT, [{ project_id: projectId, document: JSON.stringify(businesses) }]);
+    const document = JSON.stringify(businesses);
+    if (document.length > TREE_CHARACTERS_MAX) {
+      throw new Error(
+        `The whatsapp resources of the project have more than ${TREE_CHARACTERS_MAX} characters`,
+      );
+    }
+    await this.#session.insert(INSERT, [{ project_id: projectId, document }]);
   }
 
   /** Whole trees: a project without one is not in the map. Only those are read that are not kept in their version of now. */

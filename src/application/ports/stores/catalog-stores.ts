@@ -55,8 +55,14 @@ export interface PriceStore {
 /** The resource tree of one project. */
 export type TreeOfProject = readonly [projectId: string, businesses: readonly WhatsappBusiness[]];
 
+/**
+ * The resource tree of a project has no more characters as JSON: three accounts of as many templates as Meta allows. It is read
+ * and written as a whole.
+ */
+export const TREE_CHARACTERS_MAX = 40 * 1_048_576;
+
 export interface WhatsappStore {
-  /** Replaces the resource tree of a project. */
+  /** Replaces the resource tree of a project. Rejects one of more than `TREE_CHARACTERS_MAX`. */
   replace(projectId: string, businesses: readonly WhatsappBusiness[]): Promise<void>;
   /** The resource trees by project; the map lacks a project without one. */
   byProjectIds(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>>;

@@ -43,8 +43,8 @@ export interface SubmissionStore {
   parkedUnder(ids: readonly ProviderMessageId[]): Promise<readonly (readonly DeliveryReceipt[])[]>;
   /**
    * Parks receipts until `expiresAt`, which is `PARKED_RECEIPT_LIFETIME_MS` from now, with those parked under their ids before
-   * that are not expired, one of each kind per id. Resolves with the attempt of each id that is recorded, in the given order; null
-   * for a receipt that is parked.
+   * that are not expired, one of each kind per id. Resolves with the attempt of each id that is recorded, in the given order;
+   * null for a receipt that is parked.
    */
   park(receipts: readonly IdentifiedReceipt[], expiresAt: number): Promise<readonly (AttemptRef | null)[]>;
   /**
