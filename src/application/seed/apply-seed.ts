@@ -80,6 +80,8 @@ export class ApplySeed {
       const webhooks = this.#acceptedWebhooks(projects, rejected);
       throwIfAny(rejected);
       await stores.prices.replace(prices);
+      // Another process that fills the database at the same time was waited for with the list, and has filled it by now.
+      if (!(await stores.projects.isEmpty())) throw new Error('The database is filled already');
       await stores.projects.insert(accepted);
       await stores.accounts.insert(
         projects.map(({ project, account }) => ({ projectId: project.id, ...account })),

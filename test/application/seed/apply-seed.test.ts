@@ -111,6 +111,43 @@ describe('ApplySeed', () => {
     expect(await racing.execute({ projects: [full], prices: someStoredPrices() })).toBe(false);
   });
 
+  it('ApplySeed undoes what it has written when another process has filled the database with another seed meanwhile', async () => {
+    const { unitOfWork } = world;
+    await applySeed.execute({ projects: [full], prices: someStoredPrices() });
+    const racing = new ApplySeed({
+      unitOfWork: {
+        ping: () => unitOfWork.ping(),
+        read: (work) => unitOfWork.read(work),
+        run: (work, ...options) =>
+          unitOfWork.run(
+            (stores) => {
+              // The other has not committed when this one looks first.
+              const seen = [true];
+              const projects = new Proxy(stores.projects, {
+                get: (target, name) =>
+                  name === 'isEmpty' && seen.length > 0
+                    ? async () => seen.pop()
+                    : Reflect.get(target, name).bind(target),
+              });
+              return work({ ...stores, projects });
+            },
+            ...options,
+          ),
+      },
+      keyHasher: world.container.get(ports.keyHasher),
+      sealWebhook: world.container.get(SealWebhook),
+      clock: world.clock,
+    });
+    const other = aSeedProject({ project: aProject({ id: '664abc000000000000000002', slug: 'other' }) });
+    const seed = { projects: [other], prices: someStoredPrices({ telegram: iqd(1) }) };
+    expect(await racing.execute(seed)).toBe(false);
+    const stored = await unitOfWork.read(async (stores) => [
+      (await stores.prices.load())?.telegram,
+      await stores.projects.byIds([other.project.id]),
+    ]);
+    expect(stored).toEqual([someStoredPrices().telegram, []]);
+  });
+
   it('ApplySeed stores a notice of low credit with its address parsed and its secret sealed', async () => {
     const lowCredit = {
       amount: iqd(5_000),
