@@ -69,6 +69,7 @@ async function compile(target) {
 /** False when the sources changed meanwhile: what was compiled then is not what its name says. */
 async function compileInto(folder, name, target) {
   const startedMs = Date.now();
+  console.error('Building…');
   const draft = join(buildsDir, `draft-${process.pid}-${randomUUID()}`);
   await mkdir(buildsDir, { recursive: true });
   try {

@@ -25,9 +25,12 @@ export function addRestoreCommands(program: Command, context: CommandContext): v
     )
     .action(
       context.action(() =>
-        context.onDatabase(async (roots) => {
+        context.withConfig(async (config) => {
           const { afterRestore } = await import('./backup/after-restore.ts');
-          return afterRestore(roots, context);
+          const { existingSecretKey } = await import('../secret-key.ts');
+          // One that was made now would be another than that of the database.
+          existingSecretKey(config);
+          return context.onDatabase((roots) => afterRestore(roots, context));
         }),
       ),
     );

@@ -121,7 +121,7 @@ describe('ApplySeed', () => {
         run: (work, ...options) =>
           unitOfWork.run(
             (stores) => {
-              // The other has not committed when this one looks first.
+              // The other has not committed when this one checks first.
               const seen = [true];
               const projects = new Proxy(stores.projects, {
                 get: (target, name) =>

@@ -316,6 +316,19 @@ it('after-restore marks a database, and says what is sent no more and what is go
   ]);
 });
 
+it('after-restore makes no secret key where there is none', async () => {
+  const installation = anInstallation();
+  const { service } = await start(installation);
+  await stop(service);
+  const environment = { ...installation.environment, SECRET_KEY: '' };
+  expect(await run({ ...installation, environment }, 'after-restore')).toMatchObject({
+    code: 78,
+    lines: [],
+    errors: [expect.stringMatching(/SECRET_KEY: is not set, and .*secret.key is missing/)],
+  });
+  expect(existsSync(join(dirname(installation.filename), 'secret.key'))).toBe(false);
+});
+
 it('after-restore changes nothing under another secret key, nor in a database of a newer version', async () => {
   const installation = anInstallation();
   const { service } = await start(installation);
