@@ -4,6 +4,7 @@ import type { ObservedReply } from '../adapters/http/server/observed-reply.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { RabbitJobQueue } from '../adapters/rabbitmq/job-queue.ts';
 import type { SimulatedScript } from '../adapters/simulator/simulator.ts';
+import { HTTPS_PORT } from '../adapters/undici/webhook-url.ts';
 import { problemsOf, unfinishedIn } from '../application/billing/audit-ledger.ts';
 import { FailoverJobQueue } from '../application/jobs/failover-job-queue.ts';
 import type { Submission } from '../application/ports/channel-provider.ts';
@@ -15,6 +16,7 @@ import type { SubmissionOutcome } from '../domain/sandbox/sandbox-outcomes.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
 import { type ProvidersConfig, parseChannels, simulated } from './channels-file.ts';
+import { SECRET_KEY_BYTES } from './config-entries.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import type { EgressConfig } from './egress-config.ts';
 import { handsetOf, Inbox } from './harness-inbox.ts';
@@ -86,7 +88,6 @@ export interface StoredCampaign extends Campaign {
 
 const RESULTS: ReadonlySet<unknown> = new Set(['accepted', 'rejected', 'unavailable', 'unknown']);
 const DEFAULT_NOW = '2030-01-01T00:00:00Z';
-const HTTPS_PORT = 443;
 const LOOPBACK = '127.0.0.1';
 
 /** A clock that stands still until it is moved. */
@@ -123,7 +124,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       database: wiring.database,
       queue: wiring.queue,
       providers,
-      secretKey: randomBytes(32),
+      secretKey: randomBytes(SECRET_KEY_BYTES),
       egress: { allow: [], ports: [HTTPS_PORT], ...options.egress },
       clock,
       logger: new PinoLogger({ level: options.logLevel ?? 'silent' }),

@@ -60,7 +60,7 @@ export const ports = {
   lockRetryDelay: port<Delay>('LockRetryDelay'),
   renewInterval: port<Timeout>('RenewInterval'),
   sliceBudget: port<SliceBudget>('SliceBudget'),
-  retentionPause: port<Delay>('RetentionPause'),
+  sliceDelay: port<Delay>('SliceDelay'),
   keyUseInterval: port<Timeout>('KeyUseInterval'),
   heartbeatInterval: port<Timeout>('HeartbeatInterval'),
   keepsPlatformLimits: port<boolean>('KeepsPlatformLimits'),

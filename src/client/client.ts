@@ -50,7 +50,7 @@ export interface WaitOptions {
 }
 
 /** How long one attempt of a request may take. */
-const ATTEMPT_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 /** A code that a handset did not get within this time is of no use to its user. */
 const FINAL_TIMEOUT_MS = 60_000;
 /** The first polling interval; each one is longer than the one before. */
@@ -93,7 +93,7 @@ export class BaridClient {
   readonly #timeoutMs: number;
 
   constructor(options: BaridClientOptions) {
-    const { apiKey, timeoutMs = ATTEMPT_TIMEOUT_MS, retries, clock = systemClock } = options;
+    const { apiKey, timeoutMs = REQUEST_TIMEOUT_MS, retries, clock = systemClock } = options;
     if (!API_KEY_PATTERN.test(apiKey)) throw new TypeError('apiKey has characters that no key has');
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;

@@ -42,7 +42,7 @@ export function acceptInboundContract(open: () => Promise<Storage>): void {
           // A storage with one connection does one after the other anyway.
           if (storage.concurrency > 1) {
             await expect(removal()).rejects.toThrow(StorageLocked);
-            const other = await storage.run(({ inboundWebhooks }) => inboundWebhooks.hold([NUMBER_ID]));
+            const other = await storage.run(({ inboundWebhooks }) => inboundWebhooks.lockShared([NUMBER_ID]));
             expect(other, 'what another message to the number finds').toEqual([WEBHOOK]);
           }
           await enqueueWebhooks.add(stores, events, earlier);

@@ -53,7 +53,7 @@ export function retentionContract(open: () => Promise<Storage>): void {
       {
         clock,
         sliceBudget: { workMs: 15, rowsMax: 1_000 },
-        retentionPause: (over) => {
+        sliceDelay: (over) => {
           void Promise.resolve(onPause()).then(() => setImmediate(over));
         },
       },

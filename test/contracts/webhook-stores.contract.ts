@@ -421,8 +421,8 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await read((s) => s.inboundWebhooks.byWhatsappPhoneIds([PHONE_NUMBER_ID]))).toEqual([renewed]);
       expect(await run((s) => s.inboundWebhooks.lock(ids))).toEqual([renewed, other]);
       expect(await run((s) => s.inboundWebhooks.lock([]))).toEqual([]);
-      expect(await run((s) => s.inboundWebhooks.hold(ids))).toEqual([renewed, other]);
-      expect(await run((s) => s.inboundWebhooks.hold([]))).toEqual([]);
+      expect(await run((s) => s.inboundWebhooks.lockShared(ids))).toEqual([renewed, other]);
+      expect(await run((s) => s.inboundWebhooks.lockShared([]))).toEqual([]);
     });
 
     it('the store of inbound webhooks lists those of a project in pages, and no other', async () => {

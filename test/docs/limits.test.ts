@@ -118,7 +118,10 @@ import {
   REPORTS_REQUESTED_MAX,
   REPORTS_REQUESTED_PER_PROJECT_MAX,
 } from '../../src/application/reports/request-reports.ts';
-import { ATTEMPT_TIMEOUT_MS, DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
+import {
+  DELIVERY_ATTEMPT_TIMEOUT_MS,
+  DELIVERY_LIMITS,
+} from '../../src/application/webhooks/delivery-limits.ts';
 import { ATTEMPTS_PER_KEPT } from '../../src/application/webhooks/fair-limit.ts';
 import {
   SURPLUS_DELAY_MAX_MS,
@@ -226,7 +229,7 @@ describe('section 8 of docs/api.md', () => {
       ['billing unit of an sms', '140 characters, see [money](money.md)'],
       [
         'delivery webhook',
-        `${ATTEMPT_TIMEOUT_MS / 1_000} seconds for the response, up to ${DELIVERY_RETRIES_MAX} retries`,
+        `${DELIVERY_ATTEMPT_TIMEOUT_MS / 1_000} seconds for the response, up to ${DELIVERY_RETRIES_MAX} retries`,
       ],
       [
         'requests of one connection without a reply',

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { recordEach } from '../../application/messages/record-each.ts';
 import type {
   ChannelProvider,
   ProviderHealth,
@@ -15,6 +14,7 @@ import type {
 } from '../../application/ports/provider-events.ts';
 import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import { type SubmissionOutcome, submissionOutcome } from '../../domain/sandbox/sandbox-outcomes.ts';
+import { recordEach } from './record-each.ts';
 import { Timeline } from './timeline.ts';
 
 /** A submission as the handset would see it. */

@@ -1,4 +1,4 @@
-import { FairQueue } from '../../application/jobs/fair-queue.ts';
+import { FairQueue } from '../../application/concurrency/fair-queue.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import type { SmppSession, Timeouts } from './smpp-session.ts';
 import { isThrottled, type SubmitResponse } from './submit-response.ts';

@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Agent, type Dispatcher } from 'undici';
+import { FairQueue } from '../../application/concurrency/fair-queue.ts';
 import { codeOrName } from '../../application/errors/error-text.ts';
 import { GrowingBuffer } from '../../application/growing-buffer.ts';
-import { FairQueue } from '../../application/jobs/fair-queue.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MS,

@@ -1,5 +1,5 @@
 import type { WebhookRequest, WebhookTransport } from '../../application/ports/webhook-transport.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../../application/webhooks/delivery-limits.ts';
+import { DELIVERY_ATTEMPT_TIMEOUT_MS } from '../../application/webhooks/delivery-limits.ts';
 import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import { Connections } from './connections.ts';
 import { guardedConnectors, type LookupAll } from './egress-guard.ts';
@@ -52,7 +52,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   constructor(options: UndiciWebhookTransportOptions = {}) {
     this.#rules = egressRules(options.allowedNetworks ?? []);
     this.#ports = new Set(options.allowedPorts ?? [HTTPS_PORT]);
-    this.#timeoutMs = options.timeoutMs ?? ATTEMPT_TIMEOUT_MS;
+    this.#timeoutMs = options.timeoutMs ?? DELIVERY_ATTEMPT_TIMEOUT_MS;
     this.#connections = new Connections(
       {
         // Above 1 the next request is sent while what follows a response is unread, and may be taken for its response.

@@ -16,7 +16,7 @@ export const CAMPAIGN_REQUESTS_MAX = 6;
  * and nobody's codes may wait for them. The others wait here, without a connection to the database.
  */
 export class CampaignGate extends FairGate {
-  constructor(options: { readonly clock: Clock; readonly lockPause: Delay }) {
+  constructor(options: { readonly clock: Clock; readonly lockRetryDelay: Delay }) {
     super({ perKey: CAMPAIGN_REQUESTS_PER_PROJECT_MAX, all: CAMPAIGN_REQUESTS_MAX }, options);
   }
 }

@@ -24,7 +24,7 @@ interface GateOptions {
   /** Measures `LONG_LOCK_WAIT_MS` and `HANGING_WORK_MS`. */
   readonly clock: Clock;
   /** Between two tries of work that met a lock; without it there is one. */
-  readonly lockPause?: Delay;
+  readonly lockRetryDelay?: Delay;
 }
 
 interface Entry {
@@ -41,26 +41,26 @@ interface Waiting extends Entry {
 }
 
 /**
- * Lets a few pieces of work run at a time, of each key and of all; the others wait, round-robin over the keys. With `lockPause`,
- * work that rejects with `StorageLocked` pauses, and is run again; other work of its key waits until it is done. Meanwhile none
- * of it takes a place of all: a lock of one key holds up no other. Such work waits briefly for locks itself, and stores nothing
+ * Lets a few pieces of work run at a time, of each key and of all; the others wait, round-robin over the keys. With
+ * `lockRetryDelay`, work that rejects with `StorageLocked` waits so long, and is run again; other work of its key waits until it
+ * is done. Meanwhile none of it takes a place of all: a lock of one key holds up no other. Such work waits briefly for locks itself, and stores nothing
  * when it met one. When the database hangs, what waits is rejected with the work that waited for it.
  */
 export class FairGate {
   readonly #ofKeys: InFlight;
   readonly #runningMax: number;
   readonly #clock: Clock;
-  readonly #lockPause: Delay | null;
+  readonly #lockRetryDelay: Delay | null;
   /** Keys of which a piece of work, the probe, has met a lock and is not done. */
   readonly #locked = new Set<string>();
   #running = 0;
   readonly #waiting = new RotatingQueue<Waiting>();
 
-  constructor({ perKey, all }: GateMaxima, { clock, lockPause }: GateOptions) {
+  constructor({ perKey, all }: GateMaxima, { clock, lockRetryDelay }: GateOptions) {
     this.#ofKeys = new InFlight({ perKey });
     this.#runningMax = all;
     this.#clock = clock;
-    this.#lockPause = lockPause ?? null;
+    this.#lockRetryDelay = lockRetryDelay ?? null;
   }
 
   /** Runs the work as soon as it is let through. */
@@ -77,7 +77,7 @@ export class FairGate {
         this.#locked.add(key);
         isInside = false;
         this.#leave();
-        if (isProbe) await new Promise<void>((resolve) => this.#lockPause?.(resolve));
+        if (isProbe) await new Promise<void>((resolve) => this.#lockRetryDelay?.(resolve));
         await this.#enter({ key, hasPlaceOfKey: true, isProbe });
         isInside = true;
       }
@@ -99,7 +99,7 @@ export class FairGate {
       return { result: await work() };
     } catch (error) {
       const now = this.#clock.now();
-      if (error instanceof StorageLocked && this.#lockPause !== null && now < end) return null;
+      if (error instanceof StorageLocked && this.#lockRetryDelay !== null && now < end) return null;
       if (error instanceof StorageAway && now - beganAt >= HANGING_WORK_MS) this.#rejectWaiting(error);
       throw error;
     }

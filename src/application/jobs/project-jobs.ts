@@ -40,7 +40,7 @@ export class ProjectJobs {
     this.#longJobs = new LongJobs(ports);
     this.#gate = new FairGate(
       { perKey: perProject, all },
-      { clock: ports.clock, lockPause: ports.lockRetryDelay },
+      { clock: ports.clock, lockRetryDelay: ports.lockRetryDelay },
     );
   }
 

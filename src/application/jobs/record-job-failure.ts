@@ -1,6 +1,5 @@
 import { messageOf } from '../errors/error-text.ts';
-import { StorageLocked } from '../errors/storage-locked.ts';
-import { StorageUnavailable } from '../errors/storage-unavailable.ts';
+import { isStorageFailure } from '../errors/storage-failure.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -33,7 +32,7 @@ export class RecordJobFailure {
    */
   async execute(job: LeasedJob, error: unknown): Promise<void> {
     this.log([job], error);
-    if (error instanceof StorageUnavailable || error instanceof StorageLocked) return;
+    if (isStorageFailure(error)) return;
     await this.#record(job, error).catch((own: unknown) => this.log([job], own));
   }
 

@@ -21,6 +21,12 @@ export function destinationKey({ projectId, endpoint }: WebhookDestination): str
   return `${projectId}/${endpoint}`;
 }
 
+/** The destination that `destinationKey` named: no id of a project has a slash. */
+export function destinationOfKey(key: string): WebhookDestination {
+  const end = key.indexOf('/');
+  return { projectId: key.slice(0, end), endpoint: key.slice(end + 1) };
+}
+
 /** The job that delivers what is due to a destination; each destination has one, however many events wait. */
 export function deliverWebhooksJob(
   { projectId, endpoint }: WebhookDestination,

@@ -1,7 +1,7 @@
 import { BATCH_ITEMS_MAX, Batcher, type BatchRun } from '../concurrency/batcher.ts';
 import { IdleGate } from '../concurrency/idle-gate.ts';
 import type { ItemSettled } from '../concurrency/waiting-items.ts';
-import { StorageLocked } from '../errors/storage-locked.ts';
+import { isStorageFailure, type StorageFailure } from '../errors/storage-failure.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import { MinuteLog } from '../minute-log.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -27,9 +27,6 @@ interface ApplyPorts {
   readonly clock: Clock;
   readonly logger: Logger;
 }
-
-/** The database is away, or a row is locked: nothing is wrong with what was to be stored. */
-type StorageFailure = StorageUnavailable | StorageLocked;
 
 type Item =
   | { readonly kind: 'submitted'; readonly attempt: SubmittedAttempt }
@@ -127,7 +124,7 @@ export class ApplyMessageEvents {
       await this.#batcher.submit(item);
       return null;
     } catch (error) {
-      if (error instanceof StorageUnavailable || error instanceof StorageLocked) return error;
+      if (isStorageFailure(error)) return error;
       throw error;
     } finally {
       this.#endCount([item]);

@@ -1,5 +1,6 @@
 import { isDispatchedBy } from '../../domain/messages/attempt-start.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
+import { isStorageFailure } from '../errors/storage-failure.ts';
 import { StorageLocked } from '../errors/storage-locked.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import { groupBy } from '../group-by.ts';
@@ -97,8 +98,7 @@ export class RunAttemptJobs {
         // Waits for a commit that is still in flight, whose messages are locked.
         started = await unitOfWork.run((stores) => startedAmong(stores, pending));
       } catch (error) {
-        const isAway = error instanceof StorageUnavailable || error instanceof StorageLocked;
-        if (isLastTry || !isAway) throw error;
+        if (isLastTry || !isStorageFailure(error)) throw error;
       }
     }
     await submitAttempts.execute(started);

@@ -136,7 +136,7 @@ export class SubmitAttempts {
     try {
       await record(called);
     } catch (error) {
-      this.#ports.logger.error('channel_submit_failed', error, { channel });
+      this.#ports.logger.error('channel_result_lost', error, { channel });
     }
   }
 }

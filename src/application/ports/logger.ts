@@ -19,6 +19,7 @@ export type LogEvent =
   | 'provider_receipts_locked'
   | 'provider_revocation_failed'
   | 'report_file_missing'
+  | 'channel_result_lost'
   | 'channel_submit_failed'
   | 'channel_submit_timed_out'
   | 'checkpointer_failed'

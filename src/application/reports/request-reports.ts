@@ -67,7 +67,7 @@ export class RequestReports {
     this.#ports = ports;
     this.#gate = new FairGate(
       { perKey: REPORTS_REQUESTED_PER_PROJECT_MAX, all: REPORTS_REQUESTED_MAX },
-      { clock: ports.clock, lockPause: ports.lockRetryDelay },
+      { clock: ports.clock, lockRetryDelay: ports.lockRetryDelay },
     );
   }
 

@@ -28,7 +28,7 @@ interface RunPorts extends LongJobPorts {
   readonly retainReports: RetainReports;
   readonly retainWebhooks: RetainWebhooks;
   readonly sliceBudget: SliceBudget;
-  readonly retentionPause: Delay;
+  readonly sliceDelay: Delay;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -18,7 +18,7 @@ interface SlicePorts {
   readonly clock: Clock;
   readonly sliceBudget: SliceBudget;
   /** Others go on meanwhile. */
-  readonly retentionPause: Delay;
+  readonly sliceDelay: Delay;
 }
 
 /** Divides long work into short transactions, with a wait behind each. */
@@ -37,13 +37,13 @@ export class Slices {
    * that the last slice took.
    */
   async each(work: (rows: number) => Promise<boolean>): Promise<void> {
-    const { clock, retentionPause } = this.#ports;
+    const { clock, sliceDelay } = this.#ports;
     while (!this.#signal.aborted) {
       const startedAt = clock.now();
       const goesOn = await work(this.#rows);
       this.#resize(clock.now() - startedAt);
       if (!goesOn) return;
-      await new Promise<void>((over) => retentionPause(over));
+      await new Promise<void>((over) => sliceDelay(over));
     }
   }
 

@@ -64,7 +64,7 @@ export class AcceptInbound {
       await this.#noteWritten(stores, arrivals);
       const numberIds = [...new Set(arrivals.map(({ whatsappPhoneId }) => whatsappPhoneId))];
       // A webhook that is changed or removed meanwhile would leave an event for its old address.
-      const webhooks = await stores.inboundWebhooks.hold(numberIds);
+      const webhooks = await stores.inboundWebhooks.lockShared(numberIds);
       if (webhooks.length === 0) return;
       const trees = await stores.whatsapp.byProjectIds([
         ...new Set(webhooks.map(({ projectId }) => projectId)),

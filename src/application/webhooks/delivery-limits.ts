@@ -38,4 +38,4 @@ export const DELIVERY_LIMITS: DeliveryLimits = {
 };
 
 /** The deadline of one attempt, from the first lookup to the last byte read (specification 6.1). */
-export const ATTEMPT_TIMEOUT_MS = 10_000;
+export const DELIVERY_ATTEMPT_TIMEOUT_MS = 10_000;

@@ -30,7 +30,7 @@ export const persistence = (config: DatabaseConfig) =>
     );
     const { pauseMs, ...sliceBudget } = config.kind === 'sqlite' ? SQLITE_BUDGET : POSTGRES_BUDGET;
     bind(ports.sliceBudget).toConstantValue(sliceBudget);
-    bind(ports.retentionPause).toConstantValue(timedDelay(pauseMs));
+    bind(ports.sliceDelay).toConstantValue(timedDelay(pauseMs));
     bind(ports.lockRetryDelay).toConstantValue(timedDelay(LOCK_RETRY_MS));
     bind(ports.unitOfWork).toResolvedValue(
       (database: Database) => new SqlUnitOfWork(database),

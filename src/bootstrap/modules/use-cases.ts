@@ -103,7 +103,7 @@ const {
   lockRetryDelay,
   renewInterval,
   sliceBudget,
-  retentionPause,
+  sliceDelay,
 } = ports;
 
 const projectJobPorts = {
@@ -262,7 +262,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     clock,
     keepsPlatformLimits,
   });
-  wire(bind, CampaignGate, { clock, lockPause: lockRetryDelay });
+  wire(bind, CampaignGate, { clock, lockRetryDelay });
   wire(bind, BrowseCampaigns, { unitOfWork });
   wire(bind, RecordJobFailure, { unitOfWork, clock, logger });
   wire(bind, RequestReports, {
@@ -308,7 +308,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     recordJobFailure: RecordJobFailure,
     background: BackgroundWork,
     sliceBudget,
-    retentionPause,
+    sliceDelay,
     clock,
     renewInterval,
     logger,

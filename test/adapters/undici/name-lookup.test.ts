@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { LookupAll } from '../../../src/adapters/undici/egress-guard.ts';
 import { LOOKUP_MS_MAX, nameLookup } from '../../../src/adapters/undici/name-lookup.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../../../src/application/webhooks/delivery-limits.ts';
+import { DELIVERY_ATTEMPT_TIMEOUT_MS } from '../../../src/application/webhooks/delivery-limits.ts';
 import { NameServer, type Zone } from '../../support/name-server.ts';
 
 /** More than the system's own lookup has threads. */
@@ -105,7 +105,7 @@ describe('names by DNS', () => {
   });
 
   it('the longest lookup leaves time for the rest of a delivery attempt', () => {
-    expect(LOOKUP_MS_MAX).toBeLessThan(ATTEMPT_TIMEOUT_MS);
+    expect(LOOKUP_MS_MAX).toBeLessThan(DELIVERY_ATTEMPT_TIMEOUT_MS);
   });
 });
 

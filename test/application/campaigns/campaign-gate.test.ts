@@ -15,7 +15,7 @@ const LOCKED = new StorageLocked(new Error('locked'));
 function gateWorld() {
   const clock = { at: 0, now: () => clock.at };
   const pauses: (() => void)[] = [];
-  const gate = new CampaignGate({ clock, lockPause: (over) => void pauses.push(over) });
+  const gate = new CampaignGate({ clock, lockRetryDelay: (over) => void pauses.push(over) });
   const running: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
   const request = (project: string, name: string) =>

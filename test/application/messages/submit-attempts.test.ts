@@ -405,7 +405,7 @@ describe('SubmitAttempts', () => {
     gate.open();
     await turn();
     expect(here.logger.entries.slice(1)).toEqual([
-      { level: 'error', event: 'channel_submit_failed', fields: { channel: 'sms' } },
+      { level: 'error', event: 'channel_result_lost', fields: { channel: 'sms' } },
     ]);
   });
 });

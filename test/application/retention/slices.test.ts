@@ -5,7 +5,7 @@ import { Slices } from '../../../src/application/retention/slices.ts';
 async function slicesOf(budget: { workMs: number; rowsMax: number }, rowsPerMs: number, count: number) {
   let now = 0;
   const slices = new Slices(
-    { clock: { now: () => now }, sliceBudget: budget, retentionPause: (over) => over() },
+    { clock: { now: () => now }, sliceBudget: budget, sliceDelay: (over) => over() },
     new AbortController().signal,
   );
   const sizes: number[] = [];

@@ -1,6 +1,6 @@
 import { millisecondsInDay, millisecondsInHour, millisecondsInSecond } from 'date-fns/constants';
 import { z } from 'zod';
-import { ATTEMPT_TIMEOUT_MS } from '../../../application/webhooks/delivery-limits.ts';
+import { DELIVERY_ATTEMPT_TIMEOUT_MS } from '../../../application/webhooks/delivery-limits.ts';
 import { LOW_CREDIT_EVENT_NAME, type LowCreditPayload } from '../../../domain/webhooks/credit-event.ts';
 import type { DeliveryPayload } from '../../../domain/webhooks/delivery-event.ts';
 import {
@@ -25,7 +25,7 @@ import { channel, smsId } from './message-schemas.ts';
 const EVENT_ID = '01b8dac5b400fd9b941b425b';
 const INSTANT = '2030-01-01T00:00:00.000Z';
 
-const TIMEOUT_SECONDS = ATTEMPT_TIMEOUT_MS / millisecondsInSecond;
+const TIMEOUT_SECONDS = DELIVERY_ATTEMPT_TIMEOUT_MS / millisecondsInSecond;
 /** The whole hours of the retries of a delivery webhook. */
 const DELIVERY_HOURS = Math.floor(
   Array.from({ length: DELIVERY_RETRIES_MAX }, (_, index) => plannedDeliveryDelayMs(index + 1)).reduce(

@@ -20,7 +20,10 @@ import type { ListenBacklog } from './listen-backlog.ts';
 
 type Limits = Pick<ServerLimits, 'requestsMax' | 'requestsPerProjectMax' | 'requestsPerAddressMax'>;
 
-/** Counts the requests that are being served: in all, by project and by address. */
+/**
+ * Counts the requests that are being served: in all, by project and by address. Has the queues in which those of one project wait
+ * for each other, too: a place is the way to all of them.
+ */
 export class LoadShedder {
   readonly #clientAddress: ClientAddress;
   readonly #max: number;

@@ -35,7 +35,7 @@ export class SqlDeadLetterStore implements DeadLetterStore {
     const before = after === null ? LAST_PLACE : [after.deadLetteredAt, after.id];
     const rows = await this.#session.select((knex) => {
       const query = knex('dead_letter_jobs')
-        .select('id', 'project_id', 'work', 'reason', 'dead_lettered_at')
+        .select(COLUMNS.split(', '))
         .whereRaw('(dead_lettered_at, id) < (?, ?)', before)
         .orderBy([
           { column: 'dead_lettered_at', order: 'desc' },

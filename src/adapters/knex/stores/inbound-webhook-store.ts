@@ -67,7 +67,7 @@ export class SqlInboundWebhookStore implements InboundWebhookStore {
     return this.#locked('FOR UPDATE', ids);
   }
 
-  async hold(ids: readonly string[]): Promise<readonly InboundWebhook[]> {
+  async lockShared(ids: readonly string[]): Promise<readonly InboundWebhook[]> {
     return this.#locked('FOR SHARE', ids);
   }
 

@@ -9,7 +9,7 @@ import {
 } from '../../../domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority, MESSAGE_PRIORITIES } from '../../../domain/jobs/job-priority.ts';
 import { SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
-import type { BatchQuery, Insert, Removal, Row, Update } from '../driver/connection.ts';
+import type { BatchQuery, Insert, Removal, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 import { RANKS } from './job-ranks.ts';
 import { FIRST_FENCING_TOKEN, INSERT_JOB, readWork, SCHEDULE_NO_LATER_THAN } from './job-rows.ts';
@@ -294,36 +294,37 @@ export class SqlJobStore implements JobStore {
       [jobs.map(({ id }) => id)],
     );
     const stored = new Map(rows.map((row) => [`${row.id} ${row.fencing_token}`, row]));
-    const rowOf = ({ id, fencingToken }: LeasedJob): Row | undefined => stored.get(`${id} ${fencingToken}`);
-    const failuresOf = (job: LeasedJob): number => ((rowOf(job)?.failures ?? 0) as number) + 1;
-    const isExhausted = (job: LeasedJob): boolean => failuresOf(job) >= failuresMax;
-    const held = jobs.filter((job) => rowOf(job) !== undefined);
+    const held = jobs.flatMap((job) => {
+      const row = stored.get(`${job.id} ${job.fencingToken}`);
+      return row === undefined ? [] : [{ job, row, failures: (row.failures as number) + 1 }];
+    });
+    const exhausted = held.filter(({ failures }) => failures >= failuresMax);
     await this.#session.update(
       POSTPONE,
       held
-        .filter((job) => !isExhausted(job))
-        .map((job) => ({
+        .filter(({ failures }) => failures < failuresMax)
+        .map(({ job, failures }) => ({
           id: job.id,
-          failures: failuresOf(job),
+          failures,
           due_at: retryAt,
           is_available: 0,
           leased_by: null,
         })),
     );
-    const deadLettered = await this.complete(held.filter(isExhausted));
     await this.#session.insert(
       INSERT_DEAD_LETTER,
-      deadLettered.map((job) => ({
+      exhausted.map(({ job, row }) => ({
         id: job.id,
-        project_id: rowOf(job)?.project_id ?? '',
-        priority: rowOf(job)?.priority ?? RANKS.text,
+        project_id: row.project_id as string,
+        priority: row.priority as number,
         fencing_token: job.fencingToken,
-        work: rowOf(job)?.work ?? '',
+        work: row.work as string,
         reason,
         dead_lettered_at: at,
       })),
     );
-    return deadLettered;
+    // The rows are locked, so all of them are still leased.
+    return this.complete(exhausted.map(({ job }) => job));
   }
 
   async nextDue(priorities: readonly JobPriority[] = JOB_PRIORITIES): Promise<JobPlace | null> {

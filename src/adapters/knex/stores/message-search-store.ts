@@ -14,6 +14,7 @@ import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import type { Parameter, Row } from '../driver/connection.ts';
 import type { Dialect } from '../driver/dialect.ts';
 import type { Session } from '../driver/session.ts';
+import { columnReader } from './column-reader.ts';
 
 const COLUMNS = `messages.sms_id, messages.project_id, messages.campaign_id, messages.phone_number, messages.channels,
   messages.status, messages.is_final, messages.cost, messages.created_at, messages.sent_at, messages.final_at,
@@ -141,16 +142,7 @@ function timeOfId(smsId: string): number {
   return idTime(smsId.slice(SMS_ID_PREFIX.length));
 }
 
-/** Most messages have the same chain: it is parsed once for rows that follow each other. */
-let lastChannels: { readonly text: string; readonly channels: readonly Channel[] } = {
-  text: '[]',
-  channels: [],
-};
-
-function channelsOf(text: string): readonly Channel[] {
-  if (lastChannels.text !== text) lastChannels = { text, channels: JSON.parse(text) as readonly Channel[] };
-  return lastChannels.channels;
-}
+const readChannels = columnReader<readonly Channel[]>();
 
 function fromRow(row: Row): FoundMessage {
   return {
@@ -158,7 +150,7 @@ function fromRow(row: Row): FoundMessage {
     projectId: row.project_id as string,
     campaignId: row.campaign_id as string | null,
     phoneNumber: row.phone_number as PhoneNumber,
-    channels: channelsOf(row.channels as string),
+    channels: readChannels(row.channels as string),
     status: row.status as MessageStatus,
     isFinal: row.is_final === 1,
     cost: money(row.cost as number),

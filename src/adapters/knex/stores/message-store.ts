@@ -15,6 +15,7 @@ import { money } from '../../../domain/shared/money.ts';
 import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import { columnNames, type Insert, type Row, type RowOf, type Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
+import { columnReader } from './column-reader.ts';
 import { RANKS } from './job-ranks.ts';
 
 /** What changes while a message is on its way. */
@@ -277,15 +278,6 @@ function writeWhatsappSender(sender: WhatsappSender): string {
 
 function readWhatsappSender(text: string): WhatsappSender {
   return text === NO_WHATSAPP_SENDER_TEXT ? NO_WHATSAPP_SENDER : parseWhatsappSender(text);
-}
-
-/** Parses a column that most messages have alike, once for rows that follow each other with the same text. */
-function columnReader<Value>(): (text: string) => Value {
-  let last: { readonly text: string; readonly value: Value } | null = null;
-  return (text) => {
-    if (last?.text !== text) last = { text, value: JSON.parse(text) as Value };
-    return last.value;
-  };
 }
 
 const parseWhatsappSender = columnReader<WhatsappSender>();

@@ -1,4 +1,4 @@
-import type { WebhookDestination } from '../../../application/jobs/webhook-jobs.ts';
+import { destinationOfKey, type WebhookDestination } from '../../../application/jobs/webhook-jobs.ts';
 import type {
   DestinationCircuit,
   LoggedEvent,
@@ -41,8 +41,6 @@ const OF_ORDERING_KEYS = `
 const CIRCUITS = `
   SELECT destination, state FROM webhook_circuit_breakers WHERE destination > ? ORDER BY destination LIMIT ?`;
 
-const PROJECT_ID_CHARACTERS = 24;
-
 export class SqlWebhookLogStore implements WebhookLogStore {
   readonly #session: Session;
 
@@ -83,14 +81,10 @@ export class SqlWebhookLogStore implements WebhookLogStore {
 
   async circuits(after: string | null, limit: number): Promise<readonly DestinationCircuit[]> {
     const rows = await this.#session.query(CIRCUITS, [after ?? '', limit]);
-    return rows.map((row) => {
-      const key = row.destination as string;
-      return {
-        projectId: key.slice(0, PROJECT_ID_CHARACTERS),
-        endpoint: key.slice(PROJECT_ID_CHARACTERS + 1),
-        breaker: JSON.parse(row.state as string) as CircuitBreaker,
-      };
-    });
+    return rows.map((row) => ({
+      ...destinationOfKey(row.destination as string),
+      breaker: JSON.parse(row.state as string) as CircuitBreaker,
+    }));
   }
 }
 

@@ -83,8 +83,8 @@ export interface InboundWebhookStore {
   byWhatsappPhoneIds(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
   /** As `byWhatsappPhoneIds`, locked until the transaction ends. */
   lock(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
-  /** As `byWhatsappPhoneIds`. Until the transaction ends nobody changes or removes them; others may hold them as well. */
-  hold(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
+  /** As `byWhatsappPhoneIds`. Until the transaction ends nobody changes or removes them; others may lock them so as well. */
+  lockShared(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
   /** Up to `limit` of the project in the order of their numbers, those after `after` when it is given. */
   ofProject(projectId: string, after: string | null, limit: number): Promise<readonly InboundWebhook[]>;
   /** Removes the configuration of the numbers. */

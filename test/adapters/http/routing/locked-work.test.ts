@@ -16,7 +16,7 @@ const pauses: (() => void)[] = [];
 let tries = 0;
 const gate = new FairGate(
   { perKey: 1, all: 1 },
-  { clock: { now: () => 0 }, lockPause: (over) => void pauses.push(over) },
+  { clock: { now: () => 0 }, lockRetryDelay: (over) => void pauses.push(over) },
 );
 
 const lockedRoute = route({

@@ -1,4 +1,4 @@
-import type { ProviderEvent, ProviderEventSink } from '../ports/provider-events.ts';
+import type { ProviderEvent, ProviderEventSink } from '../../application/ports/provider-events.ts';
 
 interface Recorded {
   /** Whether each event is recorded, in their order. */

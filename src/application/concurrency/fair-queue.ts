@@ -5,7 +5,7 @@ import {
   SLOW_AFTER_MS,
 } from '../../domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority } from '../../domain/jobs/job-priority.ts';
-import { RotatingQueue } from '../concurrency/rotating-queue.ts';
+import { RotatingQueue } from './rotating-queue.ts';
 
 interface Waiting<Item> {
   /** By project. */

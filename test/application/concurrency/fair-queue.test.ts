@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FairQueue } from '../../../src/application/jobs/fair-queue.ts';
+import { FairQueue } from '../../../src/application/concurrency/fair-queue.ts';
 import { SLOW_AFTER_MS } from '../../../src/domain/jobs/fair-share.ts';
 import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
 
