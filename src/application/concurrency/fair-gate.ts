@@ -43,8 +43,8 @@ interface Waiting extends Entry {
 /**
  * Lets a few pieces of work run at a time, of each key and of all; the others wait, round-robin over the keys. With
  * `lockRetryDelay`, work that rejects with `StorageLocked` waits so long, and is run again; other work of its key waits until it
- * is done. Meanwhile none of it takes a place of all: a lock of one key holds up no other. Such work waits briefly for locks itself, and stores nothing
- * when it met one. When the database hangs, what waits is rejected with the work that waited for it.
+ * is done. Meanwhile none of it takes a place of all: a lock of one key holds up no other. Such work waits briefly for locks
+ * itself, and stores nothing when it met one. When the database hangs, what waits is rejected with the work that waited for it.
  */
 export class FairGate {
   readonly #ofKeys: InFlight;
