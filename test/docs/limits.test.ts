@@ -137,13 +137,13 @@ import {
   UNSTARTED_RECIPIENTS_MAX,
 } from '../../src/domain/campaigns/campaign.ts';
 import { FAST_MESSAGES_PER_SECOND, MESSAGES_PER_SECOND } from '../../src/domain/campaigns/sending-rate.ts';
-import { PLACES_PER_KEPT, SLOW_AFTER_MS } from '../../src/domain/jobs/fair-share.ts';
 import { RESULT_GRACE_MS } from '../../src/domain/messages/attempt-deadline.ts';
 import {
   CUSTOM_MESSAGE_CHARACTERS_MAX,
   SENDER_ID_CHARACTERS_MAX,
   VERIFICATION_CODE_CHARACTERS_MAX,
 } from '../../src/domain/messages/send-request.ts';
+import { PLACES_PER_KEPT, SLOW_AFTER_MS } from '../../src/domain/messages/submission-share.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../src/domain/messages/submit-result.ts';
 import { DEFAULT_RATE_LIMIT } from '../../src/domain/rate-limiting/rate-limiter.ts';
 import {

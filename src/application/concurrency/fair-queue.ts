@@ -1,10 +1,6 @@
-import {
-  type Backlog,
-  LOWER_PRIORITY_EVERY,
-  mayHaveMore,
-  SLOW_AFTER_MS,
-} from '../../domain/jobs/fair-share.ts';
+import { type Backlog, LOWER_PRIORITY_EVERY } from '../../domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority } from '../../domain/jobs/job-priority.ts';
+import { mayHaveMore, SLOW_AFTER_MS } from '../../domain/messages/submission-share.ts';
 import { RotatingQueue } from './rotating-queue.ts';
 
 interface Waiting<Item> {
@@ -22,10 +18,10 @@ interface Begun {
 const NONE: ReadonlySet<never> = new Set();
 
 /**
- * Items that wait in memory, by the rules of `fair-share.ts`: the most urgent priority gets all but a tenth for each lower
- * one. Within a priority projects are served in rotation, whatever their weights. A project that has too many in flight waits.
- * Adding, dropping and taking one item takes the same time however many projects wait: what is passed over has something in
- * flight already, or may not be taken now.
+ * Items that wait in memory, by the rules of `fair-share.ts` and `submission-share.ts`: the most urgent priority gets all but a
+ * tenth for each lower one. Within a priority projects are served in rotation, whatever their weights. A project that has too many
+ * in flight waits. Adding, dropping and taking one item takes the same time however many projects wait: what is passed over has
+ * something in flight already, or may not be taken now.
  */
 export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #waiting = new Map<JobPriority, Waiting<Item>>();
