@@ -19,9 +19,9 @@ const NONE: ReadonlySet<never> = new Set();
 
 /**
  * Items that wait in memory, by the rules of `fair-share.ts` and `submission-share.ts`: the most urgent priority gets all but a
- * tenth for each lower one. Within a priority projects are served in rotation, whatever their weights. A project that has too many
- * in flight waits. Adding, dropping and taking one item takes the same time however many projects wait: what is passed over has
- * something in flight already, or may not be taken now.
+ * tenth for each lower one. Within a priority projects are served in rotation, whatever their weights. A project that has too
+ * many in flight waits. Adding, dropping and taking one item takes the same time however many projects wait: what is passed over
+ * has something in flight already, or may not be taken now.
  */
 export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #waiting = new Map<JobPriority, Waiting<Item>>();
