@@ -3,7 +3,7 @@ import type { LeasedJob } from '../../application/jobs/job.ts';
 import type { JobHandler, JobQueue } from '../../application/ports/job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 
-/** Jobs that may wait: a few batches keep a consumer busy. More would wait in the order of their leases, not by turns. */
+/** Jobs that may wait: a few batches keep a consumer busy. More would wait in the order of their leases, not in rotation. */
 export const MEMORY_QUEUE_JOBS_MAX = 1_000;
 
 /** Jobs in one batch. Its transaction on SQLite holds the event loop for some 8 ms. */

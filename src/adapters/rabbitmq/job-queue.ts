@@ -5,7 +5,7 @@ import { RabbitConsumer } from './consumer.ts';
 import { RabbitPublisher } from './publisher.ts';
 import { type Topology, topologyOf } from './topology.ts';
 
-/** Jobs that may wait at the broker: more would wait in the order of their leases, not by turns. */
+/** Jobs that may wait at the broker: more would wait in the order of their leases, not in rotation. */
 export const READY_JOBS_MAX = 1_000;
 
 /** Jobs in one batch: one transaction's worth. */

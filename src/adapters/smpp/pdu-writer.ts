@@ -32,7 +32,7 @@ export interface ShortMessage {
   readonly text: string;
 }
 
-/** The PDUs of many turns fit in it. */
+/** The PDUs of many rounds fit in it. */
 const SLAB_BYTES = 16_384;
 
 /** The fields of a `submit_sm` that have one octet, and the ends of its texts. */

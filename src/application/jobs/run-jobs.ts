@@ -16,7 +16,7 @@ interface RunPorts extends JobUseCases {
 /**
  * Does leased jobs. Only the holder of the newest lease removes a job: one that the queue delivers twice, or a slow worker
  * finishes late, has no second effect. What the job of a message changes and its removal are one transaction; a webhook is
- * posted first and recorded after.
+ * sent first and recorded after.
  */
 export class RunJobs {
   readonly #ports: RunPorts;

@@ -27,7 +27,7 @@ interface DeliverPorts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly workerHeartbeat: Pick<WorkerHeartbeat, 'keepsLease'>;
-  /** While this process has destinations, some of them are polled for more events this often, and leases are renewed. */
+  /** While this process has destinations, some of them are polled for more events this often. */
   readonly fetchInterval: Delay;
 }
 

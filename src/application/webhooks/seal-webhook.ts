@@ -27,14 +27,14 @@ export class SealWebhook {
     this.#ports = ports;
   }
 
-  /** Throws `Rejected` for a URL that webhooks are never posted to; `field` is where the request has it. */
+  /** Throws `Rejected` for a URL that no webhook may go to; `field` is where the request has it. */
   execute<Given extends GivenWebhook>(given: Given, field?: string): Sealed<Given> {
     const sealed = this.tried(given);
     if (sealed !== null) return sealed;
     throw new Rejected({ kind: 'webhook-url-refused', ...(field !== undefined && { field }) });
   }
 
-  /** Null for a URL that webhooks are never posted to. */
+  /** Null for a URL that no webhook may go to. */
   tried<Given extends GivenWebhook>(given: Given): Sealed<Given> | null {
     const { webhookTransport, secretBox } = this.#ports;
     const webhookUrl = webhookTransport.acceptUrl(given.webhookUrl);
