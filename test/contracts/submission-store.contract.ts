@@ -146,6 +146,24 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(await parkedAmong(...all)).toEqual(all.slice(2));
   });
 
+  it('of two transactions at once that remove what expires first the second leaves what the first leaves', async () => {
+    for (const [index, parked] of ['a:one', 'a:two', 'a:three', 'a:four'].entries())
+      await parkIds(NOW + index, parked);
+    const [removed, mayCommit] = [new Gate(), new Gate()];
+    const first = run(async ({ submissions }) => {
+      await submissions.removeOldestParked(['a'], { idsMax: 3, idsKept: 2 });
+      removed.open();
+      await mayCommit.opened;
+    });
+    await removed.opened;
+    const second = removeOldest('a');
+    await letTheOtherMeetTheLock();
+    mayCommit.open();
+    await first;
+    expect(await second).toEqual(new Map());
+    expect(await parkedAmong('a:one', 'a:two', 'a:three', 'a:four')).toEqual(['a:three', 'a:four']);
+  });
+
   it('the submission store counts no recorded ids among the parked ones, and removes none', async () => {
     await parkIds(NOW + 1, 'a:one', 'a:two');
     const record = { ...id('a:one'), ...attempt(1) };

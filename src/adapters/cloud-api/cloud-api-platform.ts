@@ -232,7 +232,7 @@ export class CloudApiPlatform implements WhatsappPlatform {
       const read = page.safeParse(response.json);
       if (!read.success) return unavailable(`A page of ${path} cannot be read`);
       // A component is stored with all its fields, and a number of a few characters may have twenty when it is written out.
-      budget.bytesLeft -= Math.max(0, JSON.stringify(read.data.data).length - bytes);
+      budget.bytesLeft -= Math.max(0, Buffer.byteLength(JSON.stringify(read.data.data)) - bytes);
       if (budget.bytesLeft < 0) return unavailable(TOO_MANY_BYTES);
       rows.push(...read.data.data);
       if (rows.length > rowsMax) return unavailable(`${path} has more than ${rowsMax} rows`);

@@ -61,16 +61,13 @@ export class AttachRecipients {
     return unitOfWork.run(
       async (stores) => {
         const now = clock.now();
+        const prices = await currentPrices.at(stores, now);
         const campaign = await lockCampaignIfAny(stores, command);
         const keyed = { projectId: project.id, request: idempotency };
         // Also when the campaign was deleted after the first request.
-        return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
-          const prices = await currentPrices.at(stores, now);
-          return this.#attach(
-            { stores, project, campaign: campaignOrRejected(campaign), prices, now },
-            given,
-          );
-        });
+        return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, () =>
+          this.#attach({ stores, project, campaign: campaignOrRejected(campaign), prices, now }, given),
+        );
       },
       'full',
       'brief',

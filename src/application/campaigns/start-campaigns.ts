@@ -132,6 +132,8 @@ export class StartCampaigns {
     return unitOfWork.run(
       async (stores) => {
         const now = clock.now();
+        // Before the locks: a new list of many rows takes a while.
+        const prices = await currentPrices.at(stores, now);
         const [[account], [campaign], [project]] = await Promise.all([
           stores.accounts.lock([projectId]),
           stores.campaigns.lock([campaignId]),
@@ -146,7 +148,7 @@ export class StartCampaigns {
           return NOTHING;
         }
         const recipients = await stores.recipients.ofCampaign(campaignId);
-        const start = { stores, project, account, prices: await currentPrices.at(stores, now), now };
+        const start = { stores, project, account, prices, now };
         const state = await this.#stateOf(start);
         const started =
           project.archivedAt === null
@@ -179,8 +181,9 @@ export class StartCampaigns {
       async (stores) => {
         let notices: readonly LowCreditNotice[] = [];
         const now = clock.now();
+        const prices = await currentPrices.at(stores, now);
         const account = await lockedAccount(stores, project.id);
-        const starting = { stores, project, account, prices: await currentPrices.at(stores, now), now };
+        const starting = { stores, project, account, prices, now };
         const result = await runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
           const started = await start(starting);
           notices = await this.#write(starting, started);

@@ -30,7 +30,7 @@ export const PARKED_RECEIPT_LIFETIME_MS = millisecondsInHour;
 
 /**
  * Message ids of one provider that receipts may be parked under, and how many are kept of too many: the newest, because a submit
- * result of ours is late by seconds. One provider that sends others' receipts takes no place of another.
+ * result of ours is late by a second or two. One provider that sends others' receipts takes no place of another.
  */
 export const PARKED_IDS: ParkedIdLimits = { idsMax: 10_000, idsKept: 9_000 };
 

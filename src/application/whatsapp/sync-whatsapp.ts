@@ -44,7 +44,7 @@ export class SyncWhatsapp {
   /**
    * Reads each account once, one after another, and merges it into the trees of the projects that have it. New numbers and
    * templates of an account that several projects have are not added: they may be another project's. An account that fails
-   * keeps no other from being read, also when storing it ends its connection. Rejects when the storage stays away; what was
+   * keeps no other from being read, nor a tree that cannot be stored another, also when storing it ends its connection. Rejects when the storage stays away; what was
    * merged before stays. When `signal` aborts, resolves soon with what was done so far, and waits for no platform.
    */
   async execute(signal?: AbortSignal): Promise<WhatsappSyncCounts> {
@@ -61,16 +61,19 @@ export class SyncWhatsapp {
         this.#logFailure(whatsappBusinessId, result.reason);
         continue;
       }
-      try {
-        const read = { platform: result.account, isShared: projectIds.length > 1 };
-        for (const projectId of projectIds) {
+      const read = { platform: result.account, isShared: projectIds.length > 1 };
+      let isStored = true;
+      for (const projectId of projectIds) {
+        try {
           if (await this.#merge(projectId, whatsappBusinessId, read)) changed += 1;
+        } catch (error) {
+          // Rejects when the storage is still away, or locked by another process.
+          if (error instanceof StorageAway) await this.#ports.unitOfWork.run(async () => {});
+          isStored = false;
+          this.#logFailure(whatsappBusinessId, messageOf(error));
         }
-      } catch (error) {
-        if (error instanceof StorageAway) await this.#ports.unitOfWork.ping();
-        failed += 1;
-        this.#logFailure(whatsappBusinessId, messageOf(error));
       }
+      if (!isStored) failed += 1;
     }
     return { accounts: projectsByAccount.size, failed, changed };
   }

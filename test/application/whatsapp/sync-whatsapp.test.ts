@@ -207,11 +207,23 @@ it.each([
   },
 );
 
+it('an account that cannot be stored for one project is stored for the others that have it, and counts as failed once', async () => {
+  await link(A, ['waba-1']);
+  await link(B, ['waba-1']);
+  results.set('waba-1', { kind: 'account', account: platformAccount() });
+  const run = unitOfWork.run.bind(unitOfWork);
+  unitOfWork.run = () => {
+    unitOfWork.run = run;
+    return Promise.reject(new Error('too long'));
+  };
+  expect(await sync().execute()).toEqual({ accounts: 1, failed: 1, changed: 1 });
+  expect((await accountOf(B, 'waba-1'))?.phoneNumbers).toMatchObject([{ qualityRating: 'YELLOW' }]);
+});
+
 it('a synchronisation rejects while the storage is away, and asks for no further account', async () => {
   await link(A, ['waba-1', 'waba-2']);
   results.set('waba-1', { kind: 'account', account: platformAccount() });
   unitOfWork.run = () => Promise.reject(new StorageAway(new Error('gone')));
-  unitOfWork.ping = () => Promise.reject(new StorageAway(new Error('gone')));
   await expect(sync().execute()).rejects.toBeInstanceOf(StorageAway);
   expect(asked).toEqual(['waba-1']);
 });

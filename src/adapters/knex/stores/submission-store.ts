@@ -68,6 +68,19 @@ const PARKED_IDS = {
     WHERE submissions.parked_provider = :parked_provider AND submissions.sms_id IS NULL`,
 } as const satisfies BatchQuery<string>;
 
+/**
+ * What is not older than the last one that is kept stays, and not so many of the oldest that are free: of several transactions at
+ * once each would pass over what another removes, and all together would remove the newest too.
+ */
+const REMOVE_OLDEST_PARKED = `
+  DELETE FROM submissions WHERE (channel, provider_message_id) IN (
+    SELECT channel, provider_message_id FROM submissions
+    WHERE parked_provider = ? AND sms_id IS NULL AND (expires_at, channel, provider_message_id) <= (
+      SELECT expires_at, channel, provider_message_id FROM submissions
+      WHERE parked_provider = ? AND sms_id IS NULL
+      ORDER BY expires_at DESC, channel DESC, provider_message_id DESC LIMIT 1 OFFSET ?)
+    FOR UPDATE SKIP LOCKED)`;
+
 export class SqlSubmissionStore implements SubmissionStore {
   readonly #session: Session;
 
@@ -159,17 +172,9 @@ export class SqlSubmissionStore implements SubmissionStore {
     );
     const removed = new Map<string, number>();
     for (const [index, provider] of providers.entries()) {
-      const ids = counted[index]?.[0]?.ids as number;
-      if (ids <= idsMax) continue;
-      removed.set(
-        provider,
-        await this.#session.execute(
-          `DELETE FROM submissions WHERE (channel, provider_message_id) IN (
-             SELECT channel, provider_message_id FROM submissions
-             WHERE parked_provider = ? AND sms_id IS NULL ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
-          [provider, ids - idsKept],
-        ),
-      );
+      if ((counted[index]?.[0]?.ids as number) <= idsMax) continue;
+      const ids = await this.#session.execute(REMOVE_OLDEST_PARKED, [provider, provider, idsKept]);
+      if (ids > 0) removed.set(provider, ids);
     }
     return removed;
   }

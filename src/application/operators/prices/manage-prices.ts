@@ -93,7 +93,7 @@ export class ManagePrices {
 
   /**
    * Takes a version out of the schedule before it is in force. Rejects as `unknown-price-version`, and as `prices-in-force` when
-   * it is, or is within 2 seconds. A withdrawn version stays as it is.
+   * it is, or is within `WITHDRAWAL_NOTICE_MS`. A withdrawn version stays as it is.
    */
   withdraw(actor: Actor, id: string): Promise<ListedVersion> {
     const { unitOfWork, clock, ids } = this.#ports;

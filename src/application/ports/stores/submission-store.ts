@@ -49,7 +49,8 @@ export interface SubmissionStore {
   park(receipts: readonly IdentifiedReceipt[], expiresAt: number): Promise<readonly (AttemptRef | null)[]>;
   /**
    * Of a provider with parked receipts under more than `idsMax` ids, removes those that expire first, until `idsKept` are left.
-   * Resolves with how many it removed, by provider. Waits for no lock; several transactions at once do not count each other's.
+   * Resolves with how many it removed, by provider. Waits for no lock. Several transactions at once do not count what the others
+   * park, and remove the same ids.
    */
   removeOldestParked(
     providers: readonly string[],
