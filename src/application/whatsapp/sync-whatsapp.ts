@@ -43,9 +43,10 @@ export class SyncWhatsapp {
 
   /**
    * Reads each account once, one after another, and merges it into the trees of the projects that have it. New numbers and
-   * templates of an account that several projects have are not added: they may be another project's. An account that fails
-   * keeps no other from being read, nor a tree that cannot be stored another, also when storing it ends its connection. Rejects when the storage stays away; what was
-   * merged before stays. When `signal` aborts, resolves soon with what was done so far, and waits for no platform.
+   * templates of an account that several projects have are not added: they may be another project's. An account that fails keeps
+   * no other from being read, nor a tree that cannot be stored another, also when storing it ends its connection. Rejects when
+   * the storage stays away; what was merged before stays. When `signal` aborts, resolves soon with what was done so far, and
+   * waits for no platform.
    */
   async execute(signal?: AbortSignal): Promise<WhatsappSyncCounts> {
     const projectsByAccount = await this.#projectsByAccount();
