@@ -8,8 +8,8 @@ type Service = Pick<Child<NeighbourServiceHandlers>, 'ask'>;
 export const IDLE_SHARE_MAX = 0.05;
 /** As long as the times of work that comes again by the clock, but for that of an hour. */
 const WINDOW_MS = 5_000;
-/** What an attack left to do is done first, and may take so long: the third retry of a webhook comes up to 78 s after the first attempt. */
-const SETTLED_MS_MAX = 100_000;
+/** What an attack left to do is done first, and may take so long. */
+const SETTLED_MS_MAX = 60_000;
 
 /** Begins to measure the share of a core that the service takes; the function that it resolves with ends that. */
 export async function startShare(service: Service): Promise<() => Promise<number>> {
