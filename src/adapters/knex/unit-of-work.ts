@@ -44,10 +44,10 @@ const TRANSACTION_ATTEMPTS_MAX = 5;
  * each try: most locks are those of the file's own checkpoints, which end in 1 to 5 ms, and others may last for minutes.
  */
 const LOCK_RETRY_MS = 1;
-const LOCK_PAUSE_MAX_MS = 10;
+const LOCK_RETRY_MAX_MS = 10;
 /** For the lock of a row the time is longer, and doubles too: many may wait, and each try holds a connection. */
 const ROW_LOCK_RETRY_MS = 100;
-const ROW_LOCK_PAUSE_MAX_MS = 1_000;
+const ROW_LOCK_RETRY_MAX_MS = 1_000;
 /** So many of them are tried again at a time: the other connections are for those that wait for no lock. */
 const ROW_LOCK_TRIES_MAX = 3;
 /**
@@ -85,8 +85,8 @@ export class SqlUnitOfWork implements UnitOfWork {
       if (performance.now() >= lockedUntil) throw new StorageLocked(rowLock);
       return once();
     };
-    let pauseMs = LOCK_RETRY_MS;
-    let rowPauseMs = ROW_LOCK_RETRY_MS;
+    let retryMs = LOCK_RETRY_MS;
+    let rowRetryMs = ROW_LOCK_RETRY_MS;
     for (let conflicts = 0; ; ) {
       const outcome = rowLock === null ? await once() : await this.#rowLockTries.run('', again);
       if (outcome.kind === 'committed') {
@@ -97,15 +97,15 @@ export class SqlUnitOfWork implements UnitOfWork {
       const locked = dialect.lockedPart(outcome.cause);
       if (locked === 'all') {
         if (performance.now() >= lockedUntil) throw new StorageAway(outcome.cause);
-        await sleep(pauseMs);
-        pauseMs = Math.min(2 * pauseMs, LOCK_PAUSE_MAX_MS);
+        await sleep(retryMs);
+        retryMs = Math.min(2 * retryMs, LOCK_RETRY_MAX_MS);
         continue;
       }
       if (locked === 'row') {
         rowLock = outcome.cause;
         if (lockWait === 'brief' || performance.now() >= lockedUntil) throw new StorageLocked(rowLock);
-        await sleep(rowPauseMs);
-        rowPauseMs = Math.min(2 * rowPauseMs, ROW_LOCK_PAUSE_MAX_MS);
+        await sleep(rowRetryMs);
+        rowRetryMs = Math.min(2 * rowRetryMs, ROW_LOCK_RETRY_MAX_MS);
         continue;
       }
       this.#throwUnavailable(outcome.error);

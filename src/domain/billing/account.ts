@@ -52,6 +52,9 @@ export const BALANCE_IQD_MAX = 1_000_000_000_000;
 /** The most that `held` and `spent` may be together without a threshold, in IQD: numbers keep such a sum exactly. */
 export const SPENDING_IQD_MAX = 8_000_000_000_000;
 
+const BALANCE_MAX = iqd(BALANCE_IQD_MAX);
+const SPENDING_MAX = iqd(SPENDING_IQD_MAX);
+
 /** The balance would be further from zero than `BALANCE_IQD_MAX`. */
 export interface BalanceTooLarge {
   readonly kind: 'balance-too-large';
@@ -59,7 +62,7 @@ export interface BalanceTooLarge {
 
 /** What keeps an operator from adding `amount` to the balance; null when nothing does. */
 export function topUpRejection({ balance }: Account, amount: Money): BalanceTooLarge | null {
-  const most = larger(iqd(BALANCE_IQD_MAX), size(balance));
+  const most = larger(BALANCE_MAX, size(balance));
   return size(add(balance, amount)) > most ? { kind: 'balance-too-large' } : null;
 }
 
@@ -108,7 +111,7 @@ export function holdRejections(
   amount: Money,
 ): readonly (SpendingThresholdExceeded | InsufficientCredit)[] {
   const rejections: (SpendingThresholdExceeded | InsufficientCredit)[] = [];
-  const spendingThreshold = account.spendingThreshold ?? iqd(SPENDING_IQD_MAX);
+  const spendingThreshold = account.spendingThreshold ?? SPENDING_MAX;
   if (amount > subtract(spendingThreshold, spendingOf(account))) {
     rejections.push({
       kind: 'spending-threshold',
@@ -117,7 +120,7 @@ export function holdRejections(
       cost: amount,
     });
   }
-  const mayOwe = account.paymentType === 'prepaid' ? ZERO : iqd(BALANCE_IQD_MAX);
+  const mayOwe = account.paymentType === 'prepaid' ? ZERO : BALANCE_MAX;
   if (amount > subtract(add(account.balance, mayOwe), account.held)) {
     rejections.push({ kind: 'insufficient-credit', yourCredit: creditOf(account), requiredCredit: amount });
   }
