@@ -53,8 +53,13 @@ export class RecordJobFailure {
     const reason = messageOf(error);
     const failure = { reason, at, retryAt: at + FAILED_JOB_RETRY_MS, failuresMax: JOB_FAILURES_MAX };
     const deadLettered = await unitOfWork.run((stores) => stores.jobs.fail([job], failure));
-    for (const { id, work } of deadLettered) {
-      logger.warn('job_dead_lettered', { jobId: loggedJobId(id), kind: work.kind });
-    }
+    logDeadLettered(logger, deadLettered);
+  }
+}
+
+/** One line for each job. */
+export function logDeadLettered(logger: Logger, jobs: readonly LeasedJob[]): void {
+  for (const { id, work } of jobs) {
+    logger.warn('job_dead_lettered', { jobId: loggedJobId(id), kind: work.kind });
   }
 }

@@ -7,7 +7,7 @@ import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { LEASE_MS, type LeasedJob } from './job.ts';
 import { parseWork } from './job-kinds.ts';
-import { loggedJobId } from './webhook-jobs.ts';
+import { logDeadLettered } from './record-job-failure.ts';
 
 /** Jobs leased at once: enough to fill the consumers' batches, few enough to be done well within a lease. */
 export const LEASED_JOBS_MAX = 250;
@@ -68,9 +68,7 @@ export class RelayJobs {
       });
       return { leased: jobs, deadLettered: await deadLetterUnknown(stores, jobs, now) };
     }, 'eventual');
-    for (const { id, work } of deadLettered) {
-      this.#ports.logger.warn('job_dead_lettered', { jobId: loggedJobId(id), kind: work.kind });
-    }
+    logDeadLettered(this.#ports.logger, deadLettered);
     const known = leased.filter((job) => !deadLettered.includes(job));
     if (known.length > 0) await this.#publish(known);
     return leased.length;

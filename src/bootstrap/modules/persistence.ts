@@ -13,13 +13,13 @@ import { adapters, ports } from '../tokens.ts';
 
 interface RetentionBudget extends SliceBudget {
   /** The wait behind a slice, in milliseconds. */
-  readonly pauseMs: number;
+  readonly delayMs: number;
 }
 
 /** SQLite has one connection: a slice keeps every send waiting. */
-const SQLITE_BUDGET: RetentionBudget = { workMs: 15, rowsMax: 1_000, pauseMs: 60 };
+const SQLITE_BUDGET: RetentionBudget = { workMs: 15, rowsMax: 1_000, delayMs: 60 };
 /** PostgreSQL works in a process of its own, and a slice locks old messages only: a send waits for the CPU alone. */
-const POSTGRES_BUDGET: RetentionBudget = { workMs: 50, rowsMax: 1_000, pauseMs: 10 };
+const POSTGRES_BUDGET: RetentionBudget = { workMs: 50, rowsMax: 1_000, delayMs: 10 };
 
 /** The stores, on SQLite or PostgreSQL. */
 export const persistence = (config: DatabaseConfig) =>
@@ -28,9 +28,9 @@ export const persistence = (config: DatabaseConfig) =>
       (clock: Clock, logger: Logger) => openDatabase(withLog(config, new MinuteLog({ clock, logger }))),
       [ports.clock, ports.logger],
     );
-    const { pauseMs, ...sliceBudget } = config.kind === 'sqlite' ? SQLITE_BUDGET : POSTGRES_BUDGET;
+    const { delayMs, ...sliceBudget } = config.kind === 'sqlite' ? SQLITE_BUDGET : POSTGRES_BUDGET;
     bind(ports.sliceBudget).toConstantValue(sliceBudget);
-    bind(ports.sliceDelay).toConstantValue(timedDelay(pauseMs));
+    bind(ports.sliceDelay).toConstantValue(timedDelay(delayMs));
     bind(ports.lockRetryDelay).toConstantValue(timedDelay(LOCK_RETRY_MS));
     bind(ports.unitOfWork).toResolvedValue(
       (database: Database) => new SqlUnitOfWork(database),
