@@ -59,6 +59,7 @@ const NAMES = [
   '030-failed-starts',
   '031-versions-of-trees',
   '032-whatsapp-numbers',
+  '033-oldest-parked',
 ];
 
 describe('migrations on SQLite', () => {
@@ -255,7 +256,11 @@ async function countParkedByIndex(config: DatabaseConfig): Promise<void> {
   for (const statistics of [null, 'ANALYZE submissions']) {
     if (statistics !== null) await knex.raw(statistics);
     const plan = JSON.stringify(await knex.raw(`${explain} ${count}`, ['a']));
-    expect(plan, count).toContain('submissions_parked_by_provider');
+    expect(plan, count).toContain(
+      config.kind === 'sqlite'
+        ? 'COVERING INDEX submissions_parked_by_provider'
+        : 'submissions_parked_by_provider',
+    );
   }
   await database.close();
 }

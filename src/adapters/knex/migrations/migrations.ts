@@ -32,6 +32,7 @@ import * as parkedByProvider from './029-parked-by-provider.ts';
 import * as failedStarts from './030-failed-starts.ts';
 import * as versionsOfTrees from './031-versions-of-trees.ts';
 import * as whatsappNumbers from './032-whatsapp-numbers.ts';
+import * as oldestParked from './033-oldest-parked.ts';
 
 interface Migration {
   readonly name: string;
@@ -72,6 +73,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '030-failed-starts', up: failedStarts.up },
   { name: '031-versions-of-trees', up: versionsOfTrees.up },
   { name: '032-whatsapp-numbers', up: whatsappNumbers.up },
+  { name: '033-oldest-parked', up: oldestParked.up },
 ];
 
 /** The names of all migrations, in their order. */
