@@ -1,3 +1,4 @@
+import { millisecondsInSecond } from 'date-fns/constants';
 import { CHANNELS } from '../domain/shared/channel.ts';
 import { StorageUnwritable } from './errors/storage-unavailable.ts';
 import { WORKER_SEEN_MS } from './jobs/worker-heartbeat.ts';
@@ -12,8 +13,6 @@ export const HEALTH_FRESH_MS = 1_000;
 
 /** A due job that has waited longer than this many milliseconds says that workers are missing, or too few. */
 export const JOBS_WAIT_MAX_MS = 60_000;
-
-const SECOND_MS = 1_000;
 
 export interface DependencyHealth {
   readonly name: string;
@@ -156,5 +155,5 @@ function workersDetail(count: number, newestAt: number | null, now: number): str
 }
 
 function inSeconds(ms: number): string {
-  return `${Math.floor(ms / SECOND_MS)} s`;
+  return `${Math.floor(ms / millisecondsInSecond)} s`;
 }

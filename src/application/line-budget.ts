@@ -1,9 +1,8 @@
+import { millisecondsInSecond } from 'date-fns/constants';
 /**
  * So many lines of one kind are logged in a second; the lines after them are counted in the next one, as `suppressed`.
  */
 export const LINES_PER_SECOND_MAX = 20;
-
-const SECOND_MS = 1_000;
 
 /** Lines of one kind, counted by the second: so many that each is worth reading, and no log is filled. */
 export class LineBudget {
@@ -20,7 +19,7 @@ export class LineBudget {
   /** Null when the line is one too many; else how many were suppressed since the last one. */
   take(): number | null {
     const now = this.#nowMs();
-    if (now - this.#secondStartedAt >= SECOND_MS) {
+    if (now - this.#secondStartedAt >= millisecondsInSecond) {
       this.#secondStartedAt = now;
       this.#lines = 0;
     }

@@ -1,3 +1,4 @@
+import { millisecondsInSecond } from 'date-fns/constants';
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import { smsPartsOf } from '../../domain/sms/sms-parts.ts';
 import type { SubmitFields } from './pdu-writer.ts';
@@ -34,7 +35,6 @@ const NO_HEADER: readonly number[] = [];
 /** A receipt of the final state, of success and of failure. */
 const REGISTERED_DELIVERY = 1;
 
-const SECOND_MS = 1_000;
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
@@ -98,7 +98,10 @@ function sourceKindOf(senderId: string): AddressKind {
 
 /** The relative time of SMPP, `YYMMDDhhmmss000R`: it needs no clock that the SMSC shares. Rounded down, and at least a second. */
 export function validityPeriod(ms: number): string {
-  const seconds = Math.min(Math.max(1, Math.floor(ms / SECOND_MS)), VALIDITY_DAYS_MAX * DAY_SECONDS);
+  const seconds = Math.min(
+    Math.max(1, Math.floor(ms / millisecondsInSecond)),
+    VALIDITY_DAYS_MAX * DAY_SECONDS,
+  );
   const days = Math.floor(seconds / DAY_SECONDS);
   const hours = Math.floor((seconds % DAY_SECONDS) / HOUR_SECONDS);
   const minutes = Math.floor((seconds % HOUR_SECONDS) / MINUTE_SECONDS);

@@ -15,7 +15,7 @@ import {
   WEIGHT_MAX,
   WEIGHT_MIN,
 } from '../../../../domain/access/project.ts';
-import { PAYMENT_TYPES } from '../../../../domain/billing/account.ts';
+import { BALANCE_IQD_MAX, PAYMENT_TYPES } from '../../../../domain/billing/account.ts';
 import { BILLING_UNIT_RULES } from '../../../../domain/billing/billing-units.ts';
 import { SETTLEMENT_RULES } from '../../../../domain/billing/settlement.ts';
 import { LANGUAGES } from '../../../../domain/shared/language.ts';
@@ -135,7 +135,7 @@ const environment = oneOf('environment', ENVIRONMENTS).meta({
   examples: ['dev'],
 });
 const paymentType = oneOf('paymentType', PAYMENT_TYPES).meta({
-  description: 'A postpaid project needs no credit',
+  description: `A postpaid project needs no credit: it may owe ${BALANCE_IQD_MAX.toLocaleString('en')} IQD`,
   examples: ['prepaid'],
 });
 
