@@ -40,6 +40,7 @@ import { pipeliningLimit, type Serve } from './server/pipelining-limit.ts';
 import { replyToProtocolErrors } from './server/protocol-errors.ts';
 import { ReplyWriter } from './server/reply-writer.ts';
 import { RequestLog } from './server/request-log.ts';
+import { RequestQueues } from './server/request-queues.ts';
 import { unreadConnections } from './server/unread-connections.ts';
 
 const HOST = 'host';
@@ -106,7 +107,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const connections = new ConnectionTable(server, limits.connectionsMax);
 
   const clientAddress = clientAddressBehind(options.trustedProxies ?? []);
-  const shedder = new LoadShedder(limits, clientAddress, backlog);
+  const shedder = new LoadShedder(limits, clientAddress, new RequestQueues(backlog));
   const networkOfRequest = (request: IncomingMessage): string => networkOf(clientAddress(request));
   const msMax = (): number => backlog.roundMs(READING_CLIENTS_MS_MAX);
   const newConnections = new FairReading({ msMax, perRound: CONNECTIONS_READ_PER_ROUND, share: 1 });

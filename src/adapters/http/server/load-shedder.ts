@@ -1,50 +1,29 @@
 import type { IncomingMessage } from 'node:http';
-import { performance } from 'node:perf_hooks';
-import { FairGate } from '../../../application/concurrency/fair-gate.ts';
 import { InFlight } from '../../../application/concurrency/in-flight.ts';
-import {
-  BODIES_MS_MAX,
-  BODY_BYTES_MAX,
-  LARGE_BODIES_MS_MAX,
-  LARGE_BODIES_SHARE,
-  PROJECT_REQUESTS_MAX,
-  PROJECT_REQUESTS_PER_PROJECT_MAX,
-  type ServerLimits,
-} from '../limits.ts';
+import type { ServerLimits } from '../limits.ts';
 import { type ClientAddress, networkOf } from '../routing/client-address.ts';
 import { RequestRejected } from '../routing/http-error.ts';
 import { OVERLOADED } from '../routing/known-errors.ts';
 import type { Place } from '../routing/place.ts';
-import { FairRounds } from './fair-rounds.ts';
-import type { ListenBacklog } from './listen-backlog.ts';
+import type { RequestQueues } from './request-queues.ts';
 
 type Limits = Pick<ServerLimits, 'requestsMax' | 'requestsPerProjectMax' | 'requestsPerAddressMax'>;
 
-/**
- * Counts the requests that are being served: in all, by project and by address. Has the queues in which those of one project wait
- * for each other, too: a place is the way to all of them.
- */
+/** Counts the requests that are being served: in all, by project and by address. */
 export class LoadShedder {
   readonly #clientAddress: ClientAddress;
   readonly #max: number;
   readonly #byAddress: InFlight;
   readonly #byProject: InFlight;
-  readonly #projectGate = new FairGate(
-    { perKey: PROJECT_REQUESTS_PER_PROJECT_MAX, all: PROJECT_REQUESTS_MAX },
-    { clock: performance },
-  );
-  /** Of bodies, by project. */
-  readonly #bodies: FairRounds;
-  /** Of larger ones. */
-  readonly #largeBodies = new FairRounds(() => LARGE_BODIES_MS_MAX, LARGE_BODIES_SHARE);
+  readonly #queues: RequestQueues;
   #count = 0;
 
   constructor(
     { requestsMax, requestsPerAddressMax, requestsPerProjectMax }: Limits,
     clientAddress: ClientAddress,
-    backlog: Pick<ListenBacklog, 'roundMs'>,
+    queues: RequestQueues,
   ) {
-    this.#bodies = new FairRounds(() => backlog.roundMs(BODIES_MS_MAX));
+    this.#queues = queues;
     this.#clientAddress = clientAddress;
     this.#max = requestsMax;
     this.#byAddress = new InFlight({ perKey: requestsPerAddressMax });
@@ -58,7 +37,7 @@ export class LoadShedder {
     const network = networkOf(address);
     if (!this.#byAddress.tryBegin(network)) return null;
     this.#count += 1;
-    return new CountedPlace(this, address, network);
+    return new CountedPlace({ shedder: this, queues: this.#queues }, address, network);
   }
 
   /** The place of a request that is served however many there are. */
@@ -77,16 +56,6 @@ export class LoadShedder {
     this.#count -= 1;
   }
 
-  /** Resolves when a body of so many bytes may be parsed; null when that is now. */
-  waitToParse(key: string, bytes: number): Promise<void> | null {
-    return (bytes > BODY_BYTES_MAX ? this.#largeBodies : this.#bodies).wait(key);
-  }
-
-  /** Runs the work as soon as the project gate lets the project through. */
-  throughProjectGate<Result>(projectId: string, work: () => Promise<Result>): Promise<Result> {
-    return this.#projectGate.run(projectId, work);
-  }
-
   /** Whether the project may have one more, which is counted then. */
   tryClaim(projectId: string): boolean {
     return this.#byProject.tryBegin(projectId);
@@ -103,14 +72,20 @@ class CountedPlace implements Place {
   readonly address: string | undefined;
   readonly network: string;
   readonly #shedder: LoadShedder;
+  readonly #queues: RequestQueues;
   #projectId: string | null = null;
   #isTaken = true;
   #hasEnded = false;
 
-  constructor(shedder: LoadShedder, address: string | undefined, network: string) {
+  constructor(
+    { shedder, queues }: { readonly shedder: LoadShedder; readonly queues: RequestQueues },
+    address: string | undefined,
+    network: string,
+  ) {
     this.address = address;
     this.network = network;
     this.#shedder = shedder;
+    this.#queues = queues;
   }
 
   get projectId(): string | null {
@@ -134,11 +109,11 @@ class CountedPlace implements Place {
   }
 
   waitToParse(bytes: number): Promise<void> | null {
-    return this.#shedder.waitToParse(this.#projectId ?? this.network, bytes);
+    return this.#queues.waitToParse(this.#projectId ?? this.network, bytes);
   }
 
   throughProjectGate<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#projectId === null ? work() : this.#shedder.throughProjectGate(this.#projectId, work);
+    return this.#projectId === null ? work() : this.#queues.throughProjectGate(this.#projectId, work);
   }
 
   /**

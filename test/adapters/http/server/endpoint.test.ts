@@ -9,6 +9,7 @@ import { Endpoint } from '../../../../src/adapters/http/server/endpoint.ts';
 import { EventStreams } from '../../../../src/adapters/http/server/event-streams.ts';
 import { LoadShedder } from '../../../../src/adapters/http/server/load-shedder.ts';
 import { ReplyWriter } from '../../../../src/adapters/http/server/reply-writer.ts';
+import { RequestQueues } from '../../../../src/adapters/http/server/request-queues.ts';
 import { RecordingLogger } from '../../../support/recording-logger.ts';
 
 const BYTES = 1_000;
@@ -17,9 +18,11 @@ it.each([
   ['is larger than is free counts for its address until it has gone out', BYTES, false],
   ['is as large as is free, headers included, counts for nobody', 2 * BYTES, true],
 ])('an unsent reply that %s', async (_, freeReplyBytesMax, isFree) => {
-  const shedder = new LoadShedder({ ...SERVER_LIMITS, requestsPerAddressMax: 1 }, () => '127.0.0.1', {
-    roundMs: (msMax) => msMax,
-  });
+  const shedder = new LoadShedder(
+    { ...SERVER_LIMITS, requestsPerAddressMax: 1 },
+    () => '127.0.0.1',
+    new RequestQueues({ roundMs: (msMax) => msMax }),
+  );
   const writer = new ReplyWriter({
     logger: new RecordingLogger(),
     requestIds: () => 'request',

@@ -1,0 +1,36 @@
+import { performance } from 'node:perf_hooks';
+import { FairGate } from '../../../application/concurrency/fair-gate.ts';
+import {
+  BODIES_MS_MAX,
+  BODY_BYTES_MAX,
+  LARGE_BODIES_MS_MAX,
+  LARGE_BODIES_SHARE,
+  PROJECT_REQUESTS_MAX,
+  PROJECT_REQUESTS_PER_PROJECT_MAX,
+} from '../limits.ts';
+import { FairRounds } from './fair-rounds.ts';
+import type { ListenBacklog } from './listen-backlog.ts';
+
+/** Where requests wait for the event loop and for the project gate, by project in rotation. */
+export class RequestQueues {
+  readonly #projectGate = new FairGate(
+    { perKey: PROJECT_REQUESTS_PER_PROJECT_MAX, all: PROJECT_REQUESTS_MAX },
+    { clock: performance },
+  );
+  readonly #bodies: FairRounds;
+  readonly #largeBodies = new FairRounds(() => LARGE_BODIES_MS_MAX, LARGE_BODIES_SHARE);
+
+  constructor(backlog: Pick<ListenBacklog, 'roundMs'>) {
+    this.#bodies = new FairRounds(() => backlog.roundMs(BODIES_MS_MAX));
+  }
+
+  /** Resolves when a body of so many bytes may be parsed; null when that is now. The key is a project, or a network. */
+  waitToParse(key: string, bytes: number): Promise<void> | null {
+    return (bytes > BODY_BYTES_MAX ? this.#largeBodies : this.#bodies).wait(key);
+  }
+
+  /** Runs the work as soon as the project gate lets the project through. */
+  throughProjectGate<Result>(projectId: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#projectGate.run(projectId, work);
+  }
+}
