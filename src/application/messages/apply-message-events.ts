@@ -1,5 +1,4 @@
-import { BATCH_ITEMS_MAX, Batcher, type BatchRun } from '../concurrency/batcher.ts';
-import { IdleGate } from '../concurrency/idle-gate.ts';
+import { Batcher, type BatchRun } from '../concurrency/batcher.ts';
 import type { ItemSettled } from '../concurrency/waiting-items.ts';
 import { isStorageFailure, type StorageFailure } from '../errors/storage-failure.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
@@ -15,6 +14,7 @@ import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { AdvanceMessages, MessageEvent, PendingRevocation } from './advance-messages.ts';
 import type { CorrelateReceipts, SubmittedAttempt } from './correlate-receipts.ts';
 import type { RevokeAttempts } from './revoke-attempts.ts';
+import { UncommittedResults } from './uncommitted-results.ts';
 
 interface ApplyPorts {
   readonly unitOfWork: UnitOfWork;
@@ -43,12 +43,8 @@ export class ApplyMessageEvents {
   readonly #ports: ApplyPorts;
   readonly #log: MinuteLog;
   readonly #batcher: Batcher<Item, null>;
-  /** Counts submit results that are not committed yet, but for those of isolated projects. */
-  readonly #uncommitted = new IdleGate();
-  /** The items that are counted. */
-  readonly #counted = new Set<Item>();
-  /** The next tries of the submit results that an outage of the database holds up. */
-  readonly #heldUp = new Set<Promise<unknown>>();
+  /** Without those of isolated projects. */
+  readonly #uncommitted = new UncommittedResults<Item>();
   /** How many batches were committed. */
   #commits = 0;
   #isStopping = false;
@@ -59,7 +55,7 @@ export class ApplyMessageEvents {
     this.#batcher = new Batcher((items, run) => this.#record(items, run), {
       clock: ports.clock,
       projectsOf: (items) => this.#projectsOf(items),
-      onIsolated: (items) => this.#endCount(items),
+      onIsolated: (items) => this.#uncommitted.end(items),
     });
   }
 
@@ -75,8 +71,7 @@ export class ApplyMessageEvents {
       if (this.#isStopping) throw failure;
       const commits = this.#commits;
       const again = this.#storeLater(attempt);
-      if (isOutage) this.#heldUp.add(again);
-      failure = await again.finally(() => this.#heldUp.delete(again));
+      failure = await (isOutage ? this.#uncommitted.holdUp(again) : again);
       // While others are stored the database is not away: this result fails by its own rows.
       isOutage = failure instanceof StorageUnavailable && this.#commits === commits;
     }
@@ -92,9 +87,8 @@ export class ApplyMessageEvents {
    * tried once more: a deadline must not come before the result of its attempt. One that cannot be stored while others can
    * holds up nobody. A commit that fails ends the wait too. Those of isolated projects do not count.
    */
-  async keptUp(): Promise<void> {
-    await Promise.allSettled(this.#heldUp);
-    await this.#uncommitted.atMost(BATCH_ITEMS_MAX);
+  keptUp(): Promise<void> {
+    return this.#uncommitted.keptUp();
   }
 
   /** Whether a lock keeps the submit results of the project from being committed. */
@@ -118,8 +112,7 @@ export class ApplyMessageEvents {
   /** Resolves with why the result could not be stored now, or with null. Rejects when it failed by itself. */
   async #store(attempt: SubmittedAttempt): Promise<StorageFailure | null> {
     const item: Item = { kind: 'submitted', attempt };
-    this.#uncommitted.begin();
-    this.#counted.add(item);
+    this.#uncommitted.begin(item);
     try {
       await this.#batcher.submit(item);
       return null;
@@ -127,7 +120,7 @@ export class ApplyMessageEvents {
       if (isStorageFailure(error)) return error;
       throw error;
     } finally {
-      this.#endCount([item]);
+      this.#uncommitted.end([item]);
     }
   }
 
@@ -151,7 +144,7 @@ export class ApplyMessageEvents {
     };
     const { early, revocations } = await unitOfWork.run(apply, 'full', lockWait);
     this.#commits += 1;
-    this.#endCount(items);
+    this.#uncommitted.end(items);
     revokeAttempts.start(revocations);
     if (early.length > 0) await this.#recordEarly(early, lockWait);
     wakeSignal.wake();
@@ -184,10 +177,6 @@ export class ApplyMessageEvents {
       const projectIds = await stores.messages.projectIdsOf([...new Set(smsIds)]);
       return smsIds.map((smsId) => projectIds.get(smsId) ?? '');
     });
-  }
-
-  #endCount(items: readonly Item[]): void {
-    this.#uncommitted.end(items.filter((item) => this.#counted.delete(item)).length);
   }
 }
 

@@ -4,6 +4,7 @@ import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
 import { offsetOf, type Page } from '../../../domain/shared/page.ts';
 import type { Insert, Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
+import { raisePriceRevision } from './price-version-store.ts';
 
 /** There is one list, and its row has this id. */
 const LIST_ID = 1;
@@ -32,7 +33,7 @@ export class SqlPriceStore implements PriceStore {
     // The one row first: a transaction that replaces the list at the same time waits here.
     await this.#session.insert(INSERT_LIST, [{ id: LIST_ID, document: JSON.stringify(list) }]);
     await this.#session.execute('DELETE FROM international_prices');
-    await this.#session.execute('UPDATE price_schedule SET revision = revision + 1 WHERE id = 1');
+    await raisePriceRevision(this.#session);
     await this.#session.insert(
       INSERT_INTERNATIONAL,
       international.map((price, position) => ({

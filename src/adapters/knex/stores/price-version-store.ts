@@ -44,6 +44,11 @@ interface StoredList extends SystemPrices {
 /** A row without the names of its fields, which would be most of it. */
 type StoredRow = readonly [string, string, string, string, string, string, number];
 
+/** Tells everybody who keeps the schedule of prices that it has changed. Locks its row. */
+export async function raisePriceRevision(session: Session): Promise<void> {
+  await session.execute('UPDATE price_schedule SET revision = revision + 1 WHERE id = 1');
+}
+
 export class SqlPriceVersionStore implements PriceVersionStore {
   readonly #session: Session;
 
@@ -58,7 +63,7 @@ export class SqlPriceVersionStore implements PriceVersionStore {
   }
 
   async nextRevision(): Promise<number> {
-    await this.#session.execute('UPDATE price_schedule SET revision = revision + 1 WHERE id = 1');
+    await raisePriceRevision(this.#session);
     return this.revision();
   }
 
