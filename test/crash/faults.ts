@@ -11,7 +11,7 @@ import { assertAcknowledged, conclude, textOf, verdictOf } from './support/verdi
 
 /**
  * Two api and two worker processes under load on a PostgreSQL and a RabbitMQ of their own, while each part in
- * turn is killed, stopped or frozen again and again. After every kind of fault the load ends and all work must be
+ * turn is killed, stopped or frozen again and again, and the clocks of the processes are put apart. After every kind of fault the load ends and all work must be
  * done. Proves that no acknowledged message is lost or doubled, that the ledger balances, and that the service
  * recovers within its limits.
  */
@@ -39,12 +39,16 @@ const FROZEN_MS = 20_000;
 const WORK_TIMEOUT_MS = 120_000;
 const QUIET_TIMEOUT_MS = 90_000;
 const POLL_MS = 10;
+/** How far the clocks of two processes are apart at most. */
+const CLOCKS_APART_MS = [0, 600_000] as const;
 
 const PROCESSES = ['api-1', 'api-2', 'worker-1', 'worker-2'] as const;
 
 interface Fault {
   /** Disturbs one part; resolves with the milliseconds until that part was back at work. */
   readonly disturb: (round: number) => Promise<number>;
+  /** Takes back what outlasts the rounds, before the work that is left is waited for. */
+  readonly end?: () => Promise<void>;
   /** Requests may lose their connection. */
   readonly mayBreak?: boolean;
   /** Requests may fail while the database is away. */
@@ -121,6 +125,17 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       return untilWorkGoesOn();
     },
   },
+  // One clock is put ahead or back in each round, so that all four differ.
+  'clocks-apart': {
+    disturb: async (round) => {
+      const name = PROCESSES[round % PROCESSES.length] ?? 'api-1';
+      await installation.putClockAhead(name, between(random, CLOCKS_APART_MS));
+      await sleep(between(random, AWAY_MS));
+      // What a process whose clock is ahead accepts waits for the clocks of the workers.
+      return 0;
+    },
+    end: () => installation.putClocksAhead(CLOCKS_APART_MS[1]),
+  },
 };
 
 const rows: (readonly string[])[] = [];
@@ -159,7 +174,7 @@ process.exit();
 
 async function run(
   name: string,
-  { disturb, secondsMax = KIND_SECONDS_MAX, mayBreak = false, mayFail = false }: Fault,
+  { disturb, end, secondsMax = KIND_SECONDS_MAX, mayBreak = false, mayFail = false }: Fault,
 ): Promise<readonly string[]> {
   responses = new Responses();
   const before = acknowledged.size;
@@ -178,6 +193,7 @@ async function run(
   }
   await sleep(between(random, CALM_MS));
   await load.stop();
+  await end?.();
   assertAcknowledged(acknowledged);
   const workedMs = await installation.untilWorkIsDone(WORK_TIMEOUT_MS);
   await leases.stop();

@@ -163,12 +163,22 @@ export class Installation {
     return this.#untilNoJobs(() => this.now() + WORK_DUE_WITHIN_MS, timeoutMs);
   }
 
-  /** Puts the clocks past the receipt timeouts of what was cut off, and waits until that is done. */
-  async comeToQuiet(timeoutMs: number): Promise<void> {
-    this.#aheadMs += PAST_RECEIPT_TIMEOUTS_MS;
+  /** Puts the clock of one process ahead of those of the others, until the next `putClocksAhead`. */
+  async putClockAhead(name: ProcessName, ms: number): Promise<void> {
+    await this.process(name).ask('putClockAhead', this.#aheadMs + ms);
+  }
+
+  /** Puts the clocks of all processes ahead by so much more, so that they agree. */
+  async putClocksAhead(ms: number): Promise<void> {
+    this.#aheadMs += ms;
     await Promise.all(
       [...this.#processes.values()].map((child) => child.ask('putClockAhead', this.#aheadMs)),
     );
+  }
+
+  /** Puts the clocks past the receipt timeouts of what was cut off, and waits until that is done. */
+  async comeToQuiet(timeoutMs: number): Promise<void> {
+    await this.putClocksAhead(PAST_RECEIPT_TIMEOUTS_MS);
     await this.#untilNoJobs(() => END_OF_TIME_MS, timeoutMs);
   }
 
