@@ -10,6 +10,7 @@ import type { Logger } from '../../application/ports/logger.ts';
 import { isUnclearStatus, type ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
 import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/messages/submit-result.ts';
+import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 import {
   cloudApiErrorClass,
   isCredentialsError,
@@ -38,6 +39,10 @@ export const UNHEALTHY_MS = 60_000;
 const PROVIDER_MESSAGE_ID = /^[\x21-\x7e]{1,255}$/;
 
 const accepted = z.object({
+  contacts: z
+    .array(z.object({ input: z.string() }))
+    .optional()
+    .catch(undefined),
   messages: z.array(z.object({ id: z.string().regex(PROVIDER_MESSAGE_ID) })).min(1),
 });
 
@@ -72,7 +77,7 @@ export class CloudApiProvider implements ChannelProvider {
     }
     const request = { ...graph.post(`${planned.phoneNumberId}/messages`, planned.body), backlog: submission };
     const isVerification = submission.content.smsType === 'verification';
-    return this.#resultOf(graph.read(await http.send(request)), isVerification);
+    return this.#resultOf(graph.read(await http.send(request)), submission.phoneNumber, isVerification);
   }
 
   health(): ProviderHealth {
@@ -113,10 +118,15 @@ export class CloudApiProvider implements ChannelProvider {
     );
   }
 
-  #resultOf(response: GraphResponse, isVerification: boolean): SubmitResult {
+  #resultOf(response: GraphResponse, phoneNumber: PhoneNumber, isVerification: boolean): SubmitResult {
     switch (response.kind) {
       case 'json': {
-        const [message] = accepted.safeParse(response.json).data?.messages ?? [];
+        const { messages: [message] = [], contacts: [contact] = [] } =
+          accepted.safeParse(response.json).data ?? {};
+        // A response too many on the connection makes each later one that of the request before.
+        if (contact !== undefined && contact.input.replace(/[^0-9]/g, '') !== phoneNumber) {
+          return unknownResult('Meta responded to another message');
+        }
         if (message === undefined) return unknownResult('Meta responded without an id of the message');
         this.#lastFailure = null;
         return { kind: 'accepted', providerMessageIds: [message.id] };

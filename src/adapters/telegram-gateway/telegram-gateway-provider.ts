@@ -15,7 +15,7 @@ import {
   type SubmitResult,
   unknownResult,
 } from '../../domain/messages/submit-result.ts';
-import { takenRequest } from './request-status.ts';
+import { isFor, takenRequest } from './request-status.ts';
 import { Revocations } from './revocations.ts';
 import { GatewayClient, type GatewayParameters, type GatewayResponse } from './telegram-client.ts';
 import { errorClass } from './telegram-errors.ts';
@@ -33,6 +33,8 @@ const MADE_UP_REQUEST_ID = '0';
 /** An error about the id of a request comes after the token was taken. */
 const REQUEST_ID_ERROR_PREFIX = 'REQUEST_ID_';
 
+/** A response too many on the connection makes each later one that of the request before. */
+const OTHER_REQUEST = 'Telegram responded to another request';
 const UNREADABLE_RESULT = 'Telegram took the message and named no id that can be read';
 
 interface TelegramGatewayOptions {
@@ -131,7 +133,8 @@ export class TelegramGatewayProvider implements ChannelProvider {
     if (ability.kind === 'error') return rejectedBy(ability.code);
     if (ability.kind !== 'done') return rejectedAs(causeOf(ability), ability.reason);
     const request = takenRequest.safeParse(ability.result).data;
-    return request?.request_id ?? rejectedAs('busy', 'Telegram said without an id that it can send');
+    if (request === undefined) return rejectedAs('busy', 'Telegram said without an id that it can send');
+    return isFor(request, parameters.phone_number) ? request.request_id : rejectedAs('busy', OTHER_REQUEST);
   }
 
   #keepForLater(attempt: string, requestId: string): void {
@@ -151,9 +154,10 @@ export class TelegramGatewayProvider implements ChannelProvider {
     switch (response.kind) {
       case 'done': {
         const request = takenRequest.safeParse(response.result).data;
-        return request === undefined
-          ? unknownResult(UNREADABLE_RESULT, knownIds)
-          : { kind: 'accepted', providerMessageIds: [request.request_id] };
+        if (request === undefined) return unknownResult(UNREADABLE_RESULT, knownIds);
+        return isFor(request, message.phone_number)
+          ? { kind: 'accepted', providerMessageIds: [request.request_id] }
+          : unknownResult(OTHER_REQUEST, knownIds);
       }
       case 'error':
         return errorClass(response.code) === 'already-sent'

@@ -13,6 +13,7 @@ import {
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import { providerConnector } from './provider-connector.ts';
 import { ResponseRounds } from './response-rounds.ts';
 
 /** More responses below 200 before the one that counts are a flood: they have no body that could be counted. */
@@ -22,6 +23,12 @@ const INFORMATIONAL_RESPONSES_MAX = 10;
 export const PROVIDER_REQUESTS_MAX = 64;
 /** Requests in flight to one provider in all, each on a connection of its own. */
 export const PROVIDER_CONNECTIONS_MAX = 256;
+
+/**
+ * Requests on one connection: a provider that sends one response too many has each later request on it taken for the one before,
+ * and nothing in HTTP tells that.
+ */
+export const PROVIDER_REQUESTS_PER_CONNECTION_MAX = 100;
 
 /** A request that waited begins early enough to get its response. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -70,7 +77,9 @@ export class UndiciProviderHttp implements ProviderHttp {
     this.#agent = new Agent({
       connections: PROVIDER_CONNECTIONS_MAX,
       pipelining: 1,
-      connect: { timeout: CONNECT_TIMEOUT_MS, ...(ca === undefined ? {} : { ca }) },
+      connect: providerConnector({ timeout: CONNECT_TIMEOUT_MS, ...(ca === undefined ? {} : { ca }) }),
+      // Undici counts those after the first.
+      maxRequestsPerClient: PROVIDER_REQUESTS_PER_CONNECTION_MAX - 1,
       // These two only measure silence; the deadline measures all of it.
       headersTimeout: 0,
       bodyTimeout: 0,

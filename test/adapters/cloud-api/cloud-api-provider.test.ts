@@ -236,6 +236,11 @@ describe('a side that does not keep to the protocol', () => {
       write(200, JSON.stringify({ messages: [{ id: 'x'.repeat(256) }] })),
       'Meta responded without an id of the message',
     ],
+    [
+      'the response to another message',
+      write(200, '{"contacts":[{"input":"9647701234568"}],"messages":[{"id":"wamid.1"}]}'),
+      'Meta responded to another message',
+    ],
     ['hundreds of kilobytes', write(200, 'x'.repeat(HUGE_BYTES)), 'The response has more than 65536 bytes'],
     ['a broken connection', (_, response) => response.destroy(), 'The connection failed: UND_ERR_SOCKET'],
     [

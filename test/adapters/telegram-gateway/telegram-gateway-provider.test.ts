@@ -221,6 +221,23 @@ describe('checking the ability to send', () => {
     });
   });
 
+  it('a message is unknown when Telegram responds to the request of another number', async () => {
+    const result = { request_id: '1140000000001', phone_number: '+9647701234599' };
+    peer.misbehave('sendVerificationMessage', { kind: 'result', result });
+    const reason = 'Telegram responded to another request';
+    expect(await resultOf(aProvider())).toEqual({ kind: 'unknown', reason, providerMessageIds: [] });
+  });
+
+  it('a message may be sent later when Telegram responds for another number that it can send', async () => {
+    const result = { request_id: '1140000000001', phone_number: '+9647701234599' };
+    peer.misbehave('checkSendAbility', { kind: 'result', result });
+    expect(await resultOf(aProvider({ checkSendAbility: true }))).toMatchObject({
+      kind: 'rejected',
+      cause: 'busy',
+      reason: 'Telegram responded to another request',
+    });
+  });
+
   it('a request that was used before counts as unknown, since its message may have gone out', async () => {
     peer.misbehave('sendVerificationMessage', { kind: 'error', code: 'MESSAGE_ALREADY_SENT' });
     expect(await resultOf(aProvider({ checkSendAbility: true }))).toEqual({

@@ -9,9 +9,11 @@ import {
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
+import { PROVIDER_HEADER_LINES_MAX } from '../../../src/adapters/undici/provider-connector.ts';
 import {
   PROVIDER_CONNECTIONS_MAX,
   PROVIDER_REQUESTS_MAX,
+  PROVIDER_REQUESTS_PER_CONNECTION_MAX,
   UndiciProviderHttp,
 } from '../../../src/adapters/undici/undici-provider-http.ts';
 import {
@@ -218,6 +220,47 @@ describe('the HTTP client of a provider', () => {
     expect(await http.send({ method: 'POST', url })).toMatchObject(expected);
     if (count > 10) await closed[0];
     else await http.close();
+  });
+
+  it.each<[string, string]>([
+    ['headers', 'HTTP/1.1 200 OK\r\n'],
+    ['trailers', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n'],
+  ])('a response with %s that have no end is unclear, and its connection is closed', async (_, head) => {
+    const closed: Promise<unknown>[] = [];
+    const peer = listening(
+      createTcpServer((socket) => {
+        closed.push(once(socket, 'close'));
+        socket.on('error', () => {});
+        socket.once('data', () => socket.write(head + 'x-a: b\r\n'.repeat(PROVIDER_HEADER_LINES_MAX + 2)));
+      }),
+    );
+    await once(peer, 'listening');
+    const url = `http://127.0.0.1:${portOf(peer)}/`;
+    expect(await client().send({ method: 'POST', url })).toEqual({
+      kind: 'unclear',
+      reason: 'The connection failed: ResponseTooLong',
+    });
+    await closed[0];
+  });
+
+  it('a body of many lines that are like headers is whole when they are indented', async () => {
+    const body = JSON.stringify({ ids: Array.from({ length: 1_000 }, (_, id) => ({ id })) }, null, 2);
+    const peer = await serve((response) => response.end(body));
+    expect(await client().send({ method: 'GET', url: peer.url() })).toMatchObject({ body });
+  });
+
+  it('a connection is closed after as many requests as it may carry', async () => {
+    const carried = new Map<unknown, number>();
+    const peer = await serve((response) => {
+      carried.set(response.socket, (carried.get(response.socket) ?? 0) + 1);
+      response.end('{}');
+    });
+    const http = client();
+    // On two connections at most, as above.
+    for (let sent = 0; sent < 3 * PROVIDER_REQUESTS_PER_CONNECTION_MAX; sent += 1) {
+      expect(await http.send({ method: 'POST', url: peer.url() })).toMatchObject({ status: 200 });
+    }
+    expect(Math.max(...carried.values())).toBe(PROVIDER_REQUESTS_PER_CONNECTION_MAX);
   });
 
   it('a request that waits for others too long is not sent, and those before it get their responses', async () => {
