@@ -485,6 +485,23 @@ describe.skipIf(POSTGRES_URL === undefined)(
       ]);
     });
 
+    it('every transaction is read committed, whatever the default of the database', async () => {
+      const serializable = new URL(url);
+      serializable.searchParams.set('options', '-c default_transaction_isolation=serializable');
+      const other = openDatabase({
+        kind: 'postgres',
+        url: serializable.href,
+        poolSize: 1,
+        statementTimeoutMs: 2_000,
+      });
+      const isolation = await other.withConnection(async (connection) => {
+        const [row] = await connection.query('SHOW default_transaction_isolation', []);
+        return row?.default_transaction_isolation;
+      });
+      expect(isolation).toBe('read committed');
+      await other.close();
+    });
+
     it('syncs every commit of full durability, also after one of eventual durability', async () => {
       const only = openDatabase({ kind: 'postgres', url, poolSize: 1, statementTimeoutMs: 2_000 });
       const synchronousIn = (durability: Durability) =>

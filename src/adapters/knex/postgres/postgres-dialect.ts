@@ -120,6 +120,8 @@ const SETTINGS = {
   enable_mergejoin: 'off',
   jit: 'off',
   timezone: 'UTC',
+  // Of another default DISCARD PLANS takes a snapshot first, and the transaction cannot choose its own any more.
+  default_transaction_isolation: 'read committed',
 } as const;
 
 export class PostgresDialect implements Dialect {
