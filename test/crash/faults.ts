@@ -11,9 +11,9 @@ import { assertAcknowledged, conclude, textOf, verdictOf } from './support/verdi
 
 /**
  * Two api and two worker processes under load on a PostgreSQL and a RabbitMQ of their own, while each part in
- * turn is killed, stopped or frozen again and again, and the clocks of the processes are put apart. After every kind of fault the load ends and all work must be
- * done. Proves that no acknowledged message is lost or doubled, that the ledger balances, and that the service
- * recovers within its limits.
+ * turn is killed, stopped or frozen again and again, and the clocks of the processes are put apart. After every kind
+ * of fault the load ends and all work must be done. Proves that no acknowledged message is lost or doubled, that the
+ * ledger balances, and that the service recovers within its limits.
  */
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 20);
 /** No further round of a kind begins after this time; 20 starts of a broker take most of it. */

@@ -10,7 +10,7 @@ import type { Logger } from '../../application/ports/logger.ts';
 import { isUnclearStatus, type ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
 import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/messages/submit-result.ts';
-import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
+import { digitsOf, type PhoneNumber } from '../../domain/shared/phone-number.ts';
 import {
   cloudApiErrorClass,
   isCredentialsError,
@@ -124,7 +124,7 @@ export class CloudApiProvider implements ChannelProvider {
         const { messages: [message] = [], contacts: [contact] = [] } =
           accepted.safeParse(response.json).data ?? {};
         // A response too many on the connection makes each later one that of the request before.
-        if (contact !== undefined && contact.input.replace(/[^0-9]/g, '') !== phoneNumber) {
+        if (contact !== undefined && digitsOf(contact.input) !== phoneNumber) {
           return unknownResult('Meta responded to another message');
         }
         if (message === undefined) return unknownResult('Meta responded without an id of the message');

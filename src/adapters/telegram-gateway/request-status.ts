@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { digitsOf, type PhoneNumber } from '../../domain/shared/phone-number.ts';
 
 /** Telegram's own id of a request, as this service takes it: printable, without spaces, 128 characters at most. */
 const requestId = z.string().regex(/^[\x21-\x7e]{1,128}$/);
@@ -10,8 +11,11 @@ export const takenRequest = z.object({
 });
 
 /** Whether a response is that to a request for the number; one that names none may be. */
-export function isFor({ phone_number: named }: z.output<typeof takenRequest>, phoneNumber: unknown): boolean {
-  return named === undefined || named.replace(/[^0-9]/g, '') === String(phoneNumber).replace(/[^0-9]/g, '');
+export function isFor(
+  { phone_number: named }: z.output<typeof takenRequest>,
+  phoneNumber: PhoneNumber,
+): boolean {
+  return named === undefined || digitsOf(named) === phoneNumber;
 }
 
 /** What Telegram reports later. Absent fields and fields of no use here spoil nothing. */

@@ -134,7 +134,7 @@ export class TelegramGatewayProvider implements ChannelProvider {
     if (ability.kind !== 'done') return rejectedAs(causeOf(ability), ability.reason);
     const request = takenRequest.safeParse(ability.result).data;
     if (request === undefined) return rejectedAs('busy', 'Telegram said without an id that it can send');
-    return isFor(request, parameters.phone_number) ? request.request_id : rejectedAs('busy', OTHER_REQUEST);
+    return isFor(request, submission.phoneNumber) ? request.request_id : rejectedAs('busy', OTHER_REQUEST);
   }
 
   #keepForLater(attempt: string, requestId: string): void {
@@ -146,16 +146,16 @@ export class TelegramGatewayProvider implements ChannelProvider {
 
   /** `knownIds`: the id under which the message goes, when Telegram named it before. */
   async #send(
-    backlog: Backlog,
+    submission: Submission,
     message: GatewayParameters,
     knownIds: readonly string[],
   ): Promise<SubmitResult> {
-    const response = await this.#call('sendVerificationMessage', message, backlog);
+    const response = await this.#call('sendVerificationMessage', message, submission);
     switch (response.kind) {
       case 'done': {
         const request = takenRequest.safeParse(response.result).data;
         if (request === undefined) return unknownResult(UNREADABLE_RESULT, knownIds);
-        return isFor(request, message.phone_number)
+        return isFor(request, submission.phoneNumber)
           ? { kind: 'accepted', providerMessageIds: [request.request_id] }
           : unknownResult(OTHER_REQUEST, knownIds);
       }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { ResponseTooLong } from './connection-errors.ts';
 import { HeaderLines } from './header-lines.ts';
@@ -23,7 +24,7 @@ export function providerConnector(options: buildConnector.BuildOptions): buildCo
 }
 
 /** Undici takes what came with `read`, and with nothing else. */
-function limitHeaderLines(socket: Exclude<Parameters<buildConnector.Callback>[1], null>): void {
+function limitHeaderLines(socket: Socket): void {
   const lines = new HeaderLines();
   const read = socket.read.bind(socket);
   socket.read = (size?: number) => {

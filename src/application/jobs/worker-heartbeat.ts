@@ -113,7 +113,7 @@ export class WorkerHeartbeat {
       if (this.#recordedAt > 0 && !this.#isTrusted()) this.#trustedSince = clock.now();
       this.#recordedAt = now;
       const gone = this.#watch.observe(new Map([...seen].filter(([id]) => id !== workerId)));
-      const jobs = gone.length === 0 ? 0 : await this.#takeOver(gone, now);
+      const jobs = gone.length === 0 ? 0 : await this.#takeOver(gone, seen, now);
       if (jobs === 0) return;
       logger.warn('jobs_taken_over', { workers: gone.length, jobs });
       wakeSignal.wake();
@@ -121,8 +121,10 @@ export class WorkerHeartbeat {
   }
 
   /** Resolves with how many jobs are due again. */
-  #takeOver(gone: readonly string[], now: number): Promise<number> {
-    const leasedByGone = { workerIds: gone, now, until: now + LEASE_MS + CLOCKS_DIFFER_MS_MAX };
+  #takeOver(gone: readonly string[], seen: ReadonlyMap<string, number>, now: number): Promise<number> {
+    // Leases end by the clock of who leased, which may be ahead.
+    const latest = Math.max(now, ...gone.map((id) => seen.get(id) ?? now));
+    const leasedByGone = { workerIds: gone, now, until: latest + LEASE_MS + CLOCKS_DIFFER_MS_MAX };
     const queued = {
       workerIds: [this.#ports.workerId],
       now,

@@ -31,6 +31,11 @@ export function prefixesOf(mobileOperator: MobileOperator): readonly string[] {
   );
 }
 
+/** The digits of a number as others write it: without a plus, blanks and hyphens. */
+export function digitsOf(text: string): string {
+  return text.replace(/[^0-9]/g, '');
+}
+
 export function isPhoneNumber(text: string): text is PhoneNumber {
   return PHONE_NUMBER_PATTERN.test(text);
 }

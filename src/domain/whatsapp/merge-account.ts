@@ -1,3 +1,4 @@
+import { digitsOf } from '../shared/phone-number.ts';
 import type {
   TemplateComponent,
   WhatsappAccount,
@@ -153,7 +154,7 @@ function numberOf(
     id,
     phoneNumberId: given.phoneNumberId,
     displayPhoneNumber: given.displayPhoneNumber,
-    phoneNumber: `+${given.displayPhoneNumber.replace(/[^0-9]/g, '')}`,
+    phoneNumber: `+${digitsOf(given.displayPhoneNumber)}`,
     verifiedName: given.verifiedName ?? known?.verifiedName ?? '',
     qualityRating: given.qualityRating ?? known?.qualityRating ?? '',
     messagingLimit: given.messagingLimit ?? known?.messagingLimit ?? '',

@@ -485,7 +485,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       ]);
     });
 
-    it('every transaction is read committed, whatever the default of the database', async () => {
+    it('a connection is read committed by default, whatever the default of the database', async () => {
       const serializable = new URL(url);
       serializable.searchParams.set('options', '-c default_transaction_isolation=serializable');
       const other = openDatabase({

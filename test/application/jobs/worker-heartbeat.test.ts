@@ -303,6 +303,16 @@ describe('WorkerHeartbeat', () => {
       expect((await leaseBy('a')).map(({ id }) => id)).toEqual([`${anSmsId(1)}/start/0`]);
     });
 
+    it('WorkerHeartbeat takes over from a worker whose clock was further ahead, by its last heartbeat', async () => {
+      const heartbeat = heartbeatOf('a');
+      world.clock.at = NOW + 600_000;
+      await heartbeatOf('gone').beat();
+      await leaseBy('gone');
+      world.clock.at = NOW;
+      for (let heartbeats = 0; heartbeats < 4; heartbeats += 1) await heartbeat.beat();
+      expect((await leaseBy('a')).map(({ id }) => id)).toEqual([`${anSmsId(1)}/start/0`]);
+    });
+
     it('WorkerHeartbeat takes over what a gone worker has leased while it was counted', async () => {
       const heartbeat = heartbeatOf('a');
       await heartbeatOf('gone').beat();

@@ -120,7 +120,7 @@ const SETTINGS = {
   enable_mergejoin: 'off',
   jit: 'off',
   timezone: 'UTC',
-  // Of another default DISCARD PLANS takes a snapshot first, and the transaction cannot choose its own any more.
+  // Under another default DISCARD PLANS takes a snapshot, and the BEGIN behind it may choose no isolation level any more.
   default_transaction_isolation: 'read committed',
 } as const;
 
