@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { PlatformAccountResult, WhatsappPlatform } from '../../application/ports/whatsapp-platform.ts';
 import { JSON_MEMBERS_READ_MAX } from '../../domain/shared/json-text.ts';
+import { toStorableLine } from '../../domain/shared/storable-text.ts';
 import type { PlatformPhoneNumber, PlatformTemplate } from '../../domain/whatsapp/merge-account.ts';
 import {
   COMPONENT_TEXT_CHARACTERS_MAX,
@@ -69,7 +70,10 @@ const TEMPLATE_FIELDS = [
 
 const NO_REASON = 'NONE';
 
-const text = z.string().max(RESOURCE_TEXT_CHARACTERS_MAX);
+const sent = z.string().max(RESOURCE_TEXT_CHARACTERS_MAX);
+/** As every database can store it. */
+const text = sent.transform(toStorableLine);
+const name = sent.min(1).transform(toStorableLine);
 /** What an older version, or a number that is new, does not have. */
 const said = text.nullish().transform((value) => value ?? null);
 
@@ -120,8 +124,8 @@ const component = z.looseObject({
 
 const template = z
   .object({
-    name: text.min(1),
-    language: text.min(1),
+    name,
+    language: name,
     category: text,
     status: text,
     parameter_format: said,

@@ -105,6 +105,21 @@ it('the platform reads the numbers and templates of an account in the published 
   ]);
 });
 
+it('names and reasons of the platform come as every database stores them', async () => {
+  const { result } = await accountFrom(
+    serve({
+      phone_numbers: [[{ ...NUMBER, verified_name: 'De\u0000mo \ud83d\ude00' }]],
+      message_templates: [[{ ...TEMPLATE, name: 'order\ud800', rejected_reason: 'a\nb' }]],
+    }),
+  );
+  expect(result).toMatchObject({
+    account: {
+      phoneNumbers: [{ verifiedName: 'De mo 😀' }],
+      templates: [{ name: 'order ', reason: 'a b' }],
+    },
+  });
+});
+
 test.each<[version: string, field: string, other: string]>([
   ['v24.0', 'whatsapp_business_manager_messaging_limit', 'messaging_limit_tier'],
   ['v23.0', 'messaging_limit_tier', 'whatsapp_business_manager_messaging_limit'],
