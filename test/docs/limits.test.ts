@@ -105,10 +105,10 @@ import {
   BACKLOG_SHARE,
   SUBMISSIONS_IN_FLIGHT_MAX,
 } from '../../src/application/messages/submission-capacity.ts';
+import { PROVIDER_WAIT_MS } from '../../src/application/ports/channel-provider.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MEMBERS_MAX,
-  PROVIDER_WAIT_MS,
 } from '../../src/application/ports/provider-http.ts';
 import {
   REPORTS_WRITTEN_MAX,

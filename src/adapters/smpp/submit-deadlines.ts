@@ -1,8 +1,7 @@
+import { PROVIDER_WAIT_MS } from '../../application/ports/channel-provider.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import type { Timeouts } from './smpp-session.ts';
 
-/** A message that is not written by then was not sent, in milliseconds after `submit`. */
-export const WRITE_TIMEOUT_MS = 4_000;
 /**
  * Responses count until then, in milliseconds: after `submit`, a while before the caller stops to wait; of a message in parts
  * after the last part that was written, because the caller did not see how long they waited for each other.
@@ -47,7 +46,7 @@ export class DeadlineGroup {
   #isOver = false;
 
   constructor({ timeouts, onUnwritten }: DeadlinesOptions) {
-    this.#cancelWrite = timeouts(WRITE_TIMEOUT_MS)(() => {
+    this.#cancelWrite = timeouts(PROVIDER_WAIT_MS)(() => {
       for (const message of this.#messages) {
         if (message.session !== null) continue;
         message.giveUpUnwritten('More messages wait than the SMSC takes', 'limited');

@@ -4,10 +4,10 @@ import { Agent, type Dispatcher } from 'undici';
 import { FairQueue } from '../../application/concurrency/fair-queue.ts';
 import { codeOrName } from '../../application/errors/error-text.ts';
 import { GrowingBuffer } from '../../application/growing-buffer.ts';
+import { PROVIDER_WAIT_MS } from '../../application/ports/channel-provider.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MS,
-  PROVIDER_WAIT_MS,
   type ProviderHttp,
   type ProviderRequest,
   type ProviderResponse,

@@ -6,6 +6,12 @@ import type { Channel } from '../../domain/shared/channel.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 import type { ProviderEventSink } from './provider-events.ts';
 
+/**
+ * What waits for others at its provider for longer is not sent, over SMPP and over HTTP: the rest of `SUBMIT_TIMEOUT_MS` is for
+ * the response. In milliseconds.
+ */
+export const PROVIDER_WAIT_MS = 4_000;
+
 /** One attempt of one message on its way to a channel provider. */
 export interface Submission {
   readonly smsId: string;

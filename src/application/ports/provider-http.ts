@@ -36,9 +36,6 @@ export interface ProviderHttp {
   close(): Promise<void>;
 }
 
-/** A request that waits for others longer is not sent: what is left is for the response of one that was. In milliseconds. */
-export const PROVIDER_WAIT_MS = 4_000;
-
 /**
  * The wait for a connection included. Shorter than `SUBMIT_TIMEOUT_MS`, so that the reason of a slow response is still recorded,
  * in milliseconds.

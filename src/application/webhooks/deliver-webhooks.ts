@@ -31,6 +31,13 @@ interface DeliverPorts {
   readonly fetchInterval: Delay;
 }
 
+/** A destination has no more to do: its job is released, and is not due before this instant. */
+interface Ended {
+  readonly notBefore: number;
+}
+
+const DUE_AT_ONCE: Ended = { notBefore: 0 };
+
 /** So many are polled at a time: one query, however many destinations hang. */
 const POLLED_DESTINATIONS_MAX = 250;
 
@@ -104,19 +111,19 @@ export class DeliverWebhooks {
   }
 
   async #deliver(destination: Destination): Promise<void> {
-    let nothingBefore: number | null;
+    let ended: Ended | null;
     do {
       await destination.fetchWanted();
-      nothingBefore = await this.#fetchAndAttempt(destination);
-    } while (nothingBefore === null);
+      ended = await this.#fetchAndAttempt(destination);
+    } while (ended === null);
     this.#remove(destination);
-    if (!destination.isLost) await this.#release(destination.job, nothingBefore);
+    if (!destination.isLost) await this.#release(destination.job, ended.notBefore);
   }
 
-  /** Resolves with null while there is more to do, else with the instant before which nothing may be attempted. */
-  async #fetchAndAttempt(destination: Destination): Promise<number | null> {
+  /** Resolves with null while there is more to do. */
+  async #fetchAndAttempt(destination: Destination): Promise<Ended | null> {
     const { job, cursor, capacity, queue, fetched } = destination;
-    if (destination.isLost || this.#isStopping) return destination.isIdle ? 0 : null;
+    if (destination.isLost || this.#isStopping) return destination.isIdle ? DUE_AT_ONCE : null;
     const wanted = capacity.left(queue.size, fetched.size);
     if (wanted === 0) return null;
     const after = cursor.begin();
@@ -140,7 +147,7 @@ export class DeliverWebhooks {
       destination.take(added, { at, until: due.leasedUntil });
       this.#fetchAhead(destination);
       if (!destination.isIdle) return null;
-      if (after === null) return due.notBefore;
+      if (after === null) return { notBefore: due.notBefore };
       // Only a fetch of all that is due can tell that nothing is.
       destination.wantFetch();
       return null;

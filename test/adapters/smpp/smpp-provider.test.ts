@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { CLOSE_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
-import { RESPONSE_TIMEOUT_MS, WRITE_TIMEOUT_MS } from '../../../src/adapters/smpp/submit-deadlines.ts';
+import { RESPONSE_TIMEOUT_MS } from '../../../src/adapters/smpp/submit-deadlines.ts';
 import { THROTTLED_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
+import { PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provider.ts';
 import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission, HOUR_MS } from '../../support/builders.ts';
 import { submitAll } from '../../support/submit-all.ts';
@@ -282,7 +283,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
       expect(await world.provider.submit(aSubmission(OF_B))).toMatchObject({ kind: 'accepted' });
       expect(await smsc.submits()).toHaveLength(sent);
     }
-    world.timers.expire(WRITE_TIMEOUT_MS);
+    world.timers.expire(PROVIDER_WAIT_MS);
     world.timers.expire(RESPONSE_TIMEOUT_MS);
     expect((await silent).map(({ kind }) => kind)).toEqual([
       ...Array(9).fill('unknown'),
@@ -319,7 +320,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     await smsc.tell({ order: 'plan', submits: [{ hold: true }] });
     const submitting = submitAll(world.provider, messages(3));
     await smsc.seen('submit');
-    world.timers.expire(WRITE_TIMEOUT_MS);
+    world.timers.expire(PROVIDER_WAIT_MS);
     await smsc.tell({ order: 'release' });
     const reason = 'More messages wait than the SMSC takes';
     expect(await submitting).toEqual([
@@ -353,7 +354,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     await smsc.seen('submit', 2);
     world.timers.expire(1_000);
     expect(await code).toMatchObject({ kind: 'accepted' });
-    world.timers.expire(WRITE_TIMEOUT_MS);
+    world.timers.expire(PROVIDER_WAIT_MS);
     const results = await backlog;
     expect(results.filter(({ kind }) => kind === 'accepted')).toHaveLength(2);
     expect(results.filter((result) => result.kind === 'rejected' && result.cause === 'limited')).toHaveLength(
@@ -489,7 +490,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     const submitting = world.provider.submit(aSubmission({ text: THREE_PARTS }));
     await smsc.seen('submit', 1);
     await responded(smsc, world);
-    world.timers.expire(WRITE_TIMEOUT_MS);
+    world.timers.expire(PROVIDER_WAIT_MS);
     world.timers.expire(RESPONSE_TIMEOUT_MS);
     world.timers.expire(1_000);
     await smsc.seen('submit', 2);

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OutgoingMessage } from '../../../src/adapters/smpp/outgoing-message.ts';
-import {
-  RESPONSE_TIMEOUT_MS,
-  SubmitDeadlines,
-  WRITE_TIMEOUT_MS,
-} from '../../../src/adapters/smpp/submit-deadlines.ts';
+import { RESPONSE_TIMEOUT_MS, SubmitDeadlines } from '../../../src/adapters/smpp/submit-deadlines.ts';
+import { PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provider.ts';
 import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import { aSubmission } from '../../support/builders.ts';
 import { ManualTimeouts } from './manual-timeouts.ts';
@@ -46,7 +43,7 @@ describe('the deadlines of messages', () => {
   it('messages of one turn have their timers in common, and give them back with the last result', () => {
     const { timers, submit } = aWorld();
     const messages = [submit(), submit()];
-    expect(timers.all).toEqual([WRITE_TIMEOUT_MS, RESPONSE_TIMEOUT_MS]);
+    expect(timers.all).toEqual([PROVIDER_WAIT_MS, RESPONSE_TIMEOUT_MS]);
     messages[0]?.giveUpUnwritten('No session');
     expect(timers.all).toHaveLength(2);
     messages[1]?.giveUpUnwritten('No session');
@@ -65,13 +62,13 @@ describe('the deadlines of messages', () => {
     const { timers, submit } = aWorld();
     submit().giveUpUnwritten('No session');
     submit();
-    expect(timers.all).toEqual([WRITE_TIMEOUT_MS, RESPONSE_TIMEOUT_MS]);
+    expect(timers.all).toEqual([PROVIDER_WAIT_MS, RESPONSE_TIMEOUT_MS]);
   });
 
   it('every message that is not written by its deadline is given up, and leaves the queue', () => {
     const { timers, unwritten, results, submit } = aWorld();
     const messages = [submit(), submit(), submit()];
-    timers.expire(WRITE_TIMEOUT_MS);
+    timers.expire(PROVIDER_WAIT_MS);
     expect(results).toEqual([LIMITED, LIMITED, LIMITED]);
     expect(unwritten).toEqual(messages);
     expect(timers.all).toEqual([]);
