@@ -14,9 +14,9 @@ import type { PlainSecret } from '../../../../domain/shared/sealed-secret.ts';
 import { CLI_AGENT } from '../../cli-agent.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
-import type { keySchema } from './key-schemas.ts';
-import { lowCreditOf, presentLowCredit } from './low-credit-schemas.ts';
-import type { changeProjectBody, projectSchema } from './project-schemas.ts';
+import { lowCreditOf, presentLowCredit } from './money/low-credit-schemas.ts';
+import type { keySchema } from './projects/key-schemas.ts';
+import type { changeProjectBody, projectSchema } from './projects/project-schemas.ts';
 import { OFF } from './shared-schemas.ts';
 
 export const NO_PROJECT: DocumentedError = {

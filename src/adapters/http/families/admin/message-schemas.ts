@@ -14,7 +14,7 @@ import {
   projectId,
 } from './shared-schemas.ts';
 import { fromField, toField } from './time-fields.ts';
-import { eventSchema, webhookAttemptSchema } from './webhook-schemas.ts';
+import { eventSchema, webhookAttemptSchema } from './webhooks/webhook-schemas.ts';
 
 const SMS_ID_EXAMPLE = `sms-${ID_EXAMPLE}`;
 const STATUS_ERROR = `status must be one of ${MESSAGE_STATUSES.join(', ')}`;

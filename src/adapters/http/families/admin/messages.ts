@@ -21,7 +21,7 @@ import { type RouteFamily, route } from '../../routing/route.ts';
 import { NO_PROJECT } from './fields.ts';
 import { messagePage, messageParams, messageQuery, traceSchema } from './message-schemas.ts';
 import { rangeOf } from './time-fields.ts';
-import { presentAttempt, presentEvent } from './webhook-presenters.ts';
+import { presentAttempt, presentEvent } from './webhooks/webhook-presenters.ts';
 
 const place = z.tuple([z.int().min(0), z.string().regex(SMS_ID_PATTERN)]);
 

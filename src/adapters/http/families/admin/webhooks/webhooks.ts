@@ -1,23 +1,23 @@
 import { millisecondsInDay } from 'date-fns/constants';
 import { z } from 'zod';
-import { ROWS_PER_PAGE_MAX } from '../../../../application/operators/walk-page.ts';
+import { ROWS_PER_PAGE_MAX } from '../../../../../application/operators/walk-page.ts';
 import {
   type ManageWebhooks,
   RESEND_SLICE_EVENTS,
-} from '../../../../application/operators/webhooks/manage-webhooks.ts';
-import type { ReadWebhookLog } from '../../../../application/operators/webhooks/read-webhook-log.ts';
-import type { Clock } from '../../../../application/ports/clock.ts';
-import { HEX_ID_PATTERN } from '../../../../domain/shared/hex-id.ts';
-import { WEBHOOK_LOG_LIFETIME_MS } from '../../../../domain/webhooks/retry-schedule.ts';
-import type { Admission } from '../../routing/admission.ts';
-import { nextCursor, placeOf } from '../../routing/cursor.ts';
-import type { DocumentedError } from '../../routing/documented.ts';
-import { invalid, usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
-import { actorOf, invalidBody, NO_PROJECT } from './fields.ts';
-import { rangeOf } from './time-fields.ts';
+} from '../../../../../application/operators/webhooks/manage-webhooks.ts';
+import type { ReadWebhookLog } from '../../../../../application/operators/webhooks/read-webhook-log.ts';
+import type { Clock } from '../../../../../application/ports/clock.ts';
+import { HEX_ID_PATTERN } from '../../../../../domain/shared/hex-id.ts';
+import { WEBHOOK_LOG_LIFETIME_MS } from '../../../../../domain/webhooks/retry-schedule.ts';
+import type { Admission } from '../../../routing/admission.ts';
+import { nextCursor, placeOf } from '../../../routing/cursor.ts';
+import type { DocumentedError } from '../../../routing/documented.ts';
+import { invalid, usualEnvelope } from '../../../routing/http-error.ts';
+import { ok } from '../../../routing/http-reply.ts';
+import { rejectionError } from '../../../routing/rejection-errors.ts';
+import { type RouteFamily, route } from '../../../routing/route.ts';
+import { actorOf, invalidBody, NO_PROJECT } from '../fields.ts';
+import { rangeOf } from '../time-fields.ts';
 import { presentAttempt, presentCircuit, presentEvent } from './webhook-presenters.ts';
 import {
   circuitPage,

@@ -3,8 +3,8 @@ import {
   RETENTION_ACTIONS,
   RETENTION_DAYS_MAX,
   RETENTION_DAYS_MIN,
-} from '../../../../domain/access/retention.ts';
-import { OFF } from './shared-schemas.ts';
+} from '../../../../../domain/access/retention.ts';
+import { OFF } from '../shared-schemas.ts';
 
 const error = `retention must be "${OFF}", or days from ${RETENTION_DAYS_MIN} to ${RETENTION_DAYS_MAX} and an action of ${RETENTION_ACTIONS.join(', ')}`;
 

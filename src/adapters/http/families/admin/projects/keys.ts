@@ -1,17 +1,17 @@
 import { millisecondsInMinute } from 'date-fns/constants';
 import { z } from 'zod';
-import type { ManageKeys } from '../../../../application/operators/manage-keys.ts';
-import { KEY_OVERLAP_MINUTES_DEFAULT } from '../../limits.ts';
-import type { Admission } from '../../routing/admission.ts';
-import { nextCursor, placeOf } from '../../routing/cursor.ts';
-import type { DocumentedError } from '../../routing/documented.ts';
-import { usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
-import { actorOf, FRESH, invalidBody, NO_PROJECT, presentKey } from './fields.ts';
+import type { ManageKeys } from '../../../../../application/operators/manage-keys.ts';
+import { KEY_OVERLAP_MINUTES_DEFAULT } from '../../../limits.ts';
+import type { Admission } from '../../../routing/admission.ts';
+import { nextCursor, placeOf } from '../../../routing/cursor.ts';
+import type { DocumentedError } from '../../../routing/documented.ts';
+import { usualEnvelope } from '../../../routing/http-error.ts';
+import { ok } from '../../../routing/http-reply.ts';
+import { rejectionError } from '../../../routing/rejection-errors.ts';
+import { type RouteFamily, route } from '../../../routing/route.ts';
+import { actorOf, FRESH, invalidBody, NO_PROJECT, presentKey } from '../fields.ts';
+import { pageQuery, projectParams } from '../shared-schemas.ts';
 import { keyPage, keyParams, keySchema, newKeySchema, rotateBody, rotatedSchema } from './key-schemas.ts';
-import { pageQuery, projectParams } from './shared-schemas.ts';
 
 const place = z.tuple([z.int().min(0), z.string()]);
 

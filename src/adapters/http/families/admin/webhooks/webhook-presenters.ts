@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import type {
   DestinationCircuit,
   LoggedEvent,
-} from '../../../../application/ports/stores/webhook-log-store.ts';
-import { circuitAt } from '../../../../domain/shared/circuit-breaker.ts';
-import { isoOf, isoOrNull } from '../../../../domain/shared/instant.ts';
-import { OPEN_WINDOWS_MS } from '../../../../domain/webhooks/destination-circuit.ts';
-import type { WebhookAttempt } from '../../../../domain/webhooks/webhook-attempt.ts';
+} from '../../../../../application/ports/stores/webhook-log-store.ts';
+import { circuitAt } from '../../../../../domain/shared/circuit-breaker.ts';
+import { isoOf, isoOrNull } from '../../../../../domain/shared/instant.ts';
+import { OPEN_WINDOWS_MS } from '../../../../../domain/webhooks/destination-circuit.ts';
+import type { WebhookAttempt } from '../../../../../domain/webhooks/webhook-attempt.ts';
 import type { circuitSchema, eventSchema, webhookAttemptSchema } from './webhook-schemas.ts';
 
 export function presentEvent(event: LoggedEvent): z.input<typeof eventSchema> {

@@ -4,17 +4,17 @@ import {
   EVENT_SETTLES_MS,
   LISTEN_MS_MAX,
   type ListenToWebhooks,
-} from '../../../../application/operators/webhooks/listen-to-webhooks.ts';
-import { isoOf } from '../../../../domain/shared/instant.ts';
-import type { Admission } from '../../routing/admission.ts';
-import { cursorOf, placeOf } from '../../routing/cursor.ts';
-import { usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
-import { NO_PROJECT } from './fields.ts';
+} from '../../../../../application/operators/webhooks/listen-to-webhooks.ts';
+import { isoOf } from '../../../../../domain/shared/instant.ts';
+import type { Admission } from '../../../routing/admission.ts';
+import { cursorOf, placeOf } from '../../../routing/cursor.ts';
+import { usualEnvelope } from '../../../routing/http-error.ts';
+import { ok } from '../../../routing/http-reply.ts';
+import { rejectionError } from '../../../routing/rejection-errors.ts';
+import { type RouteFamily, route } from '../../../routing/route.ts';
+import { NO_PROJECT } from '../fields.ts';
+import { pageQuery, projectParams } from '../shared-schemas.ts';
 import { listenPage } from './listen-schemas.ts';
-import { pageQuery, projectParams } from './shared-schemas.ts';
 
 const place = z.tuple([z.string().regex(/^[0-9a-f]{12,24}$/)]);
 

@@ -14,20 +14,20 @@ import {
   VERIFICATION_TIMEOUT_SECONDS_MAX,
   WEIGHT_MAX,
   WEIGHT_MIN,
-} from '../../../../domain/access/project.ts';
-import { BALANCE_IQD_MAX, PAYMENT_TYPES } from '../../../../domain/billing/account.ts';
-import { BILLING_UNIT_RULES } from '../../../../domain/billing/billing-units.ts';
-import { SETTLEMENT_RULES } from '../../../../domain/billing/settlement.ts';
-import { LANGUAGES } from '../../../../domain/shared/language.ts';
-import { IQD_MAX } from '../../../../domain/shared/money.ts';
-import { ALLOWED_IP_CHARACTERS_MAX, ALLOWED_IPS_MAX } from '../../limits.ts';
-import { isNetwork } from '../../routing/ip-allow-list.ts';
-import { nameField } from '../../routing/text-fields.ts';
-import { messageOfField } from '../../routing/union-error.ts';
-import { BODY_ERROR, phoneNumberField } from '../send-body.ts';
-import { lowCreditField, shownLowCredit } from './low-credit-schemas.ts';
+} from '../../../../../domain/access/project.ts';
+import { BALANCE_IQD_MAX, PAYMENT_TYPES } from '../../../../../domain/billing/account.ts';
+import { BILLING_UNIT_RULES } from '../../../../../domain/billing/billing-units.ts';
+import { SETTLEMENT_RULES } from '../../../../../domain/billing/settlement.ts';
+import { LANGUAGES } from '../../../../../domain/shared/language.ts';
+import { IQD_MAX } from '../../../../../domain/shared/money.ts';
+import { ALLOWED_IP_CHARACTERS_MAX, ALLOWED_IPS_MAX } from '../../../limits.ts';
+import { isNetwork } from '../../../routing/ip-allow-list.ts';
+import { nameField } from '../../../routing/text-fields.ts';
+import { messageOfField } from '../../../routing/union-error.ts';
+import { BODY_ERROR, phoneNumberField } from '../../send-body.ts';
+import { lowCreditField, shownLowCredit } from '../money/low-credit-schemas.ts';
+import { amountField, id, instant, iqdAmount, next, OFF, oneOf, whole } from '../shared-schemas.ts';
 import { retentionField } from './retention-schemas.ts';
-import { amountField, id, instant, iqdAmount, next, OFF, oneOf, whole } from './shared-schemas.ts';
 
 const SLUG_ERROR = `slug ${SLUG_RULE}`;
 

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { SHOWN_ATTEMPTS_MAX } from '../../../../application/operators/webhooks/read-webhook-log.ts';
-import { HEX_ID_PATTERN } from '../../../../domain/shared/hex-id.ts';
-import { WEBHOOK_KINDS } from '../../../../domain/webhooks/attempt-result.ts';
-import { RESPONSE_START_BYTES_MAX } from '../../../../domain/webhooks/response-start.ts';
-import { WEBHOOK_STATES } from '../../../../domain/webhooks/webhook-event.ts';
-import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../../domain/webhooks/webhook-limits.ts';
-import { ADMIN_DESTINATION_CURSOR_CHARACTERS_MAX } from '../../limits.ts';
-import { nameField } from '../../routing/text-fields.ts';
-import { BODY_ERROR } from '../send-body.ts';
+import { SHOWN_ATTEMPTS_MAX } from '../../../../../application/operators/webhooks/read-webhook-log.ts';
+import { HEX_ID_PATTERN } from '../../../../../domain/shared/hex-id.ts';
+import { WEBHOOK_KINDS } from '../../../../../domain/webhooks/attempt-result.ts';
+import { RESPONSE_START_BYTES_MAX } from '../../../../../domain/webhooks/response-start.ts';
+import { WEBHOOK_STATES } from '../../../../../domain/webhooks/webhook-event.ts';
+import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../../../domain/webhooks/webhook-limits.ts';
+import { ADMIN_DESTINATION_CURSOR_CHARACTERS_MAX } from '../../../limits.ts';
+import { nameField } from '../../../routing/text-fields.ts';
+import { BODY_ERROR } from '../../send-body.ts';
 import {
   ID_EXAMPLE,
   INSTANT_EXAMPLE,
@@ -16,8 +16,8 @@ import {
   pageQuery,
   project,
   projectId,
-} from './shared-schemas.ts';
-import { fromField, toField } from './time-fields.ts';
+} from '../shared-schemas.ts';
+import { fromField, toField } from '../time-fields.ts';
 
 const ENDPOINT_EXAMPLE = 'customer.example/status';
 const STATE_ERROR = `state must be one of ${WEBHOOK_STATES.join(', ')}`;

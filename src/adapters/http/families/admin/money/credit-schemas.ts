@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { STATEMENT_KINDS } from '../../../../domain/billing/ledger.ts';
-import { IQD_MAX } from '../../../../domain/shared/money.ts';
-import { BODY_ERROR } from '../send-body.ts';
+import { STATEMENT_KINDS } from '../../../../../domain/billing/ledger.ts';
+import { IQD_MAX } from '../../../../../domain/shared/money.ts';
+import { BODY_ERROR } from '../../send-body.ts';
 import {
   amountField,
   ID_EXAMPLE,
@@ -11,7 +11,7 @@ import {
   next,
   reason,
   SMALLEST_IQD,
-} from './shared-schemas.ts';
+} from '../shared-schemas.ts';
 
 /** POST …/top-ups. */
 export const topUpBody = z

@@ -2,29 +2,30 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { millisecondsInSecond } from 'date-fns/constants';
 import { z } from 'zod';
-import type { ImportPrices, PriceImport } from '../../../../application/operators/prices/import-prices.ts';
+import type { ImportPrices, PriceImport } from '../../../../../application/operators/prices/import-prices.ts';
 import type {
   ListedVersion,
   ManagePrices,
   PricePage,
-} from '../../../../application/operators/prices/manage-prices.ts';
-import type { PricePlan } from '../../../../application/operators/prices/plan-prices.ts';
-import type { PriceFormat } from '../../../../application/operators/prices/read-price-file.ts';
-import { WITHDRAWAL_NOTICE_MS } from '../../../../domain/billing/price-version.ts';
-import { type InternationalPrice, inIqd } from '../../../../domain/billing/pricing.ts';
-import { isoOf, isoOrNull } from '../../../../domain/shared/instant.ts';
-import { toIqd } from '../../../../domain/shared/money.ts';
-import type { Page } from '../../../../domain/shared/page.ts';
-import { ADMIN_LIMIT_MAX, PRICES_BODY_BYTES_MAX, PRICING_PAGE_MAX } from '../../limits.ts';
-import type { Admission } from '../../routing/admission.ts';
-import { cursorOf, invalidCursor, nextCursor, placeOf } from '../../routing/cursor.ts';
-import type { DocumentedError } from '../../routing/documented.ts';
-import { invalid, RequestRejected, usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
-import { ANY_TYPE, UNSUPPORTED_MEDIA_TYPE } from '../../routing/known-errors.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
-import { actorOf } from './fields.ts';
+} from '../../../../../application/operators/prices/manage-prices.ts';
+import type { PricePlan } from '../../../../../application/operators/prices/plan-prices.ts';
+import type { PriceFormat } from '../../../../../application/operators/prices/read-price-file.ts';
+import { WITHDRAWAL_NOTICE_MS } from '../../../../../domain/billing/price-version.ts';
+import { type InternationalPrice, inIqd } from '../../../../../domain/billing/pricing.ts';
+import { isoOf, isoOrNull } from '../../../../../domain/shared/instant.ts';
+import { toIqd } from '../../../../../domain/shared/money.ts';
+import type { Page } from '../../../../../domain/shared/page.ts';
+import { ADMIN_LIMIT_MAX, PRICES_BODY_BYTES_MAX, PRICING_PAGE_MAX } from '../../../limits.ts';
+import type { Admission } from '../../../routing/admission.ts';
+import { cursorOf, invalidCursor, nextCursor, placeOf } from '../../../routing/cursor.ts';
+import type { DocumentedError } from '../../../routing/documented.ts';
+import { invalid, RequestRejected, usualEnvelope } from '../../../routing/http-error.ts';
+import { ok } from '../../../routing/http-reply.ts';
+import { ANY_TYPE, UNSUPPORTED_MEDIA_TYPE } from '../../../routing/known-errors.ts';
+import { rejectionError } from '../../../routing/rejection-errors.ts';
+import { type RouteFamily, route } from '../../../routing/route.ts';
+import { actorOf } from '../fields.ts';
+import { pageQuery } from '../shared-schemas.ts';
 import {
   adminPriceList,
   applyQuery,
@@ -36,7 +37,6 @@ import {
   versionPage,
   versionParams,
 } from './price-schemas.ts';
-import { pageQuery } from './shared-schemas.ts';
 
 /** Version, country, page and entries of a page: a list goes on in the version that it began with. */
 const rowPlace = z.tuple([

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { LowCredit } from '../../../../domain/billing/low-credit.ts';
-import { iqd, toIqd } from '../../../../domain/shared/money.ts';
-import type { PlainSecret } from '../../../../domain/shared/sealed-secret.ts';
-import { messageOfField } from '../../routing/union-error.ts';
-import { webhookSecretField, webhookUrlField } from '../webhook-fields.ts';
-import { amountField, OFF, SMALLEST_IQD } from './shared-schemas.ts';
+import type { LowCredit } from '../../../../../domain/billing/low-credit.ts';
+import { iqd, toIqd } from '../../../../../domain/shared/money.ts';
+import type { PlainSecret } from '../../../../../domain/shared/sealed-secret.ts';
+import { messageOfField } from '../../../routing/union-error.ts';
+import { webhookSecretField, webhookUrlField } from '../../webhook-fields.ts';
+import { amountField, OFF, SMALLEST_IQD } from '../shared-schemas.ts';
 
 const amount = amountField('lowCredit.amount', SMALLEST_IQD).meta({
   description: 'The credit below which the project is told, in IQD',

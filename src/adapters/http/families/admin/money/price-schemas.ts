@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { PREVIEW_ROWS_MAX } from '../../../../application/operators/prices/plan-prices.ts';
-import { PRICE_MISTAKES_MAX } from '../../../../application/operators/prices/price-mistakes.ts';
-import { PRICE_ACTORS, PRICE_VERSION_STATUSES } from '../../../../domain/billing/price-version.ts';
-import { TEMPLATE_CATEGORIES } from '../../../../domain/billing/pricing.ts';
-import { byName } from '../../../../domain/shared/by-name.ts';
-import { MOBILE_OPERATORS } from '../../../../domain/shared/phone-number.ts';
-import { ADMIN_CURSOR_CHARACTERS_MAX, LATEST_INSTANT_MS } from '../../limits.ts';
-import { priceRow } from '../catalog-schemas.ts';
-import { ID_EXAMPLE, INSTANT_EXAMPLE, id, instant, next, pageQuery } from './shared-schemas.ts';
+import { PREVIEW_ROWS_MAX } from '../../../../../application/operators/prices/plan-prices.ts';
+import { PRICE_MISTAKES_MAX } from '../../../../../application/operators/prices/price-mistakes.ts';
+import { PRICE_ACTORS, PRICE_VERSION_STATUSES } from '../../../../../domain/billing/price-version.ts';
+import { TEMPLATE_CATEGORIES } from '../../../../../domain/billing/pricing.ts';
+import { byName } from '../../../../../domain/shared/by-name.ts';
+import { MOBILE_OPERATORS } from '../../../../../domain/shared/phone-number.ts';
+import { ADMIN_CURSOR_CHARACTERS_MAX, LATEST_INSTANT_MS } from '../../../limits.ts';
+import { priceRow } from '../../catalog-schemas.ts';
+import { ID_EXAMPLE, INSTANT_EXAMPLE, id, instant, next, pageQuery } from '../shared-schemas.ts';
 
 const DIGEST_EXAMPLE = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 const FROM_ERROR = 'effectiveFrom must be an instant in ISO 8601 with a time zone';

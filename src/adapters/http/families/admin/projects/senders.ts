@@ -1,15 +1,16 @@
 import { z } from 'zod';
-import type { ManageSenderIds } from '../../../../application/operators/manage-sender-ids.ts';
-import { fromIqd, inIqd } from '../../../../domain/billing/pricing.ts';
-import type { ManagedSenderId } from '../../../../domain/senders/managed-sender-id.ts';
-import type { Admission } from '../../routing/admission.ts';
-import { nextCursor, placeOf } from '../../routing/cursor.ts';
-import type { DocumentedError } from '../../routing/documented.ts';
-import { usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type Input, type ParamsOf, type RouteFamily, route } from '../../routing/route.ts';
-import { actorOf, invalidBody, NO_PROJECT } from './fields.ts';
+import type { ManageSenderIds } from '../../../../../application/operators/manage-sender-ids.ts';
+import { fromIqd, inIqd } from '../../../../../domain/billing/pricing.ts';
+import type { ManagedSenderId } from '../../../../../domain/senders/managed-sender-id.ts';
+import type { Admission } from '../../../routing/admission.ts';
+import { nextCursor, placeOf } from '../../../routing/cursor.ts';
+import type { DocumentedError } from '../../../routing/documented.ts';
+import { usualEnvelope } from '../../../routing/http-error.ts';
+import { ok } from '../../../routing/http-reply.ts';
+import { rejectionError } from '../../../routing/rejection-errors.ts';
+import { type Input, type ParamsOf, type RouteFamily, route } from '../../../routing/route.ts';
+import { actorOf, invalidBody, NO_PROJECT } from '../fields.ts';
+import { projectParams } from '../shared-schemas.ts';
 import {
   type managedSenderId,
   priceSenderIdBody,
@@ -20,7 +21,6 @@ import {
   managedSenderId as senderIdSchema,
   senderParams,
 } from './sender-schemas.ts';
-import { projectParams } from './shared-schemas.ts';
 
 const place = z.tuple([z.string()]);
 

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import type { ManageProjects } from '../../../../application/operators/manage-projects.ts';
+import type { ManageProjects } from '../../../../../application/operators/manage-projects.ts';
 import {
   canonicalPhoneNumber,
   isPhoneNumber,
   type PhoneNumber,
-} from '../../../../domain/shared/phone-number.ts';
-import type { Admission } from '../../routing/admission.ts';
-import { nextCursor, placeOf } from '../../routing/cursor.ts';
-import { usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
+} from '../../../../../domain/shared/phone-number.ts';
+import type { Admission } from '../../../routing/admission.ts';
+import { nextCursor, placeOf } from '../../../routing/cursor.ts';
+import { usualEnvelope } from '../../../routing/http-error.ts';
+import { ok } from '../../../routing/http-reply.ts';
+import { rejectionError } from '../../../routing/rejection-errors.ts';
+import { type RouteFamily, route } from '../../../routing/route.ts';
 import {
   actorOf,
   FRESH,
@@ -19,9 +19,9 @@ import {
   presentProject,
   settingsOf,
   thresholdOf,
-} from './fields.ts';
+} from '../fields.ts';
+import { pageQuery, projectParams } from '../shared-schemas.ts';
 import { changeProjectBody, createProjectBody, projectPage, projectSchema } from './project-schemas.ts';
-import { pageQuery, projectParams } from './shared-schemas.ts';
 
 const place = z.tuple([z.string()]);
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { HEX_ID_PATTERN } from '../../../../domain/shared/hex-id.ts';
-import { SECRET_OVERLAP_MINUTES_DEFAULT, SECRET_OVERLAP_MINUTES_MAX } from '../../limits.ts';
-import { BODY_ERROR } from '../send-body.ts';
-import { webhookUrlField } from '../webhook-fields.ts';
-import { instant, next, projectParams, whole } from './shared-schemas.ts';
+import { HEX_ID_PATTERN } from '../../../../../domain/shared/hex-id.ts';
+import { SECRET_OVERLAP_MINUTES_DEFAULT, SECRET_OVERLAP_MINUTES_MAX } from '../../../limits.ts';
+import { BODY_ERROR } from '../../send-body.ts';
+import { webhookUrlField } from '../../webhook-fields.ts';
+import { instant, next, projectParams, whole } from '../shared-schemas.ts';
 
 const NUMBER_EXAMPLE = '664def456abc789012345678';
 const URL_EXAMPLE = 'https://shop.example/inbound';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { WEBHOOK_KINDS } from '../../../../domain/webhooks/attempt-result.ts';
-import { ID_EXAMPLE, INSTANT_EXAMPLE, instant } from './shared-schemas.ts';
+import { WEBHOOK_KINDS } from '../../../../../domain/webhooks/attempt-result.ts';
+import { ID_EXAMPLE, INSTANT_EXAMPLE, instant } from '../shared-schemas.ts';
 
 const CURSOR_EXAMPLE = 'WyIwMWI4ZGFjNjllNjAwMDAwMDAwMDAwMDAiXQ';
 

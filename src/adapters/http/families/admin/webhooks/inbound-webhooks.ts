@@ -4,18 +4,19 @@ import type {
   ListedWebhook,
   ManageInboundWebhooks,
   WebhookWithSecret,
-} from '../../../../application/operators/webhooks/manage-inbound-webhooks.ts';
-import { isoOrNull } from '../../../../domain/shared/instant.ts';
-import { overlapEndsAt } from '../../../../domain/webhooks/inbound-secrets.ts';
-import { SECRET_OVERLAP_MINUTES_DEFAULT } from '../../limits.ts';
-import type { Admission } from '../../routing/admission.ts';
-import { nextCursor, placeOf } from '../../routing/cursor.ts';
-import type { DocumentedError } from '../../routing/documented.ts';
-import { usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
-import { actorOf, NO_PROJECT } from './fields.ts';
+} from '../../../../../application/operators/webhooks/manage-inbound-webhooks.ts';
+import { isoOrNull } from '../../../../../domain/shared/instant.ts';
+import { overlapEndsAt } from '../../../../../domain/webhooks/inbound-secrets.ts';
+import { SECRET_OVERLAP_MINUTES_DEFAULT } from '../../../limits.ts';
+import type { Admission } from '../../../routing/admission.ts';
+import { nextCursor, placeOf } from '../../../routing/cursor.ts';
+import type { DocumentedError } from '../../../routing/documented.ts';
+import { usualEnvelope } from '../../../routing/http-error.ts';
+import { ok } from '../../../routing/http-reply.ts';
+import { rejectionError } from '../../../routing/rejection-errors.ts';
+import { type RouteFamily, route } from '../../../routing/route.ts';
+import { actorOf, NO_PROJECT } from '../fields.ts';
+import { pageQuery, projectParams } from '../shared-schemas.ts';
 import {
   changeWebhookBody,
   createWebhookBody,
@@ -25,7 +26,6 @@ import {
   webhookSchema,
   webhookWithSecretSchema,
 } from './inbound-webhook-schemas.ts';
-import { pageQuery, projectParams } from './shared-schemas.ts';
 
 const place = z.tuple([z.string()]);
 
