@@ -44,6 +44,8 @@ import { RequestQueues } from './server/request-queues.ts';
 import { unreadConnections } from './server/unread-connections.ts';
 
 const HOST = 'host';
+/** The only transfer coding that is served; others would have to be decoded. */
+const CHUNKED = 'chunked';
 const NO_PARAMS: PathParams = {};
 
 const MALFORMED_REPLY = errorReply(MALFORMED_REQUEST, usualEnvelope);
@@ -286,10 +288,15 @@ function isPlain(path: string): boolean {
   }
 }
 
-/** HTTP/1.1 with the one host it asks for, or HTTP/1.0 with at most one; the parser lets more than that through. */
-function isServed({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+/**
+ * HTTP/1.1 with the one host it asks for, or HTTP/1.0 with at most one and no chunked body. The parser lets more than that
+ * through, and whatever stands in front of the service may see other bounds of such a request.
+ */
+function isServed({ httpVersion, rawHeaders, headers }: IncomingMessage): boolean {
   const hosts = countHosts(rawHeaders);
-  return (httpVersion === '1.1' && hosts === 1) || (httpVersion === '1.0' && hosts <= 1);
+  const coding = headers['transfer-encoding'];
+  if (httpVersion === '1.0') return hosts <= 1 && coding === undefined;
+  return httpVersion === '1.1' && hosts === 1 && (coding === undefined || coding.toLowerCase() === CHUNKED);
 }
 
 /** Of several Host headers Node keeps the first; whatever stands in front of the service may go by the last. */

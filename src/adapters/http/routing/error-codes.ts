@@ -63,7 +63,8 @@ const MEANINGS = {
   'trial-mode': 'a project in trial and another number than its own',
   'spending-threshold': 'the cost would exceed the threshold',
   'insufficient-credit': 'the credit is lower than the cost',
-  'malformed-request': 'the request is no valid HTTP, or has several `Host` headers',
+  'malformed-request':
+    'the request is no valid HTTP, has several `Host` headers, or a body in another transfer coding than `chunked` of HTTP/1.1',
   unauthorized: 'the key is missing or wrong',
   'ip-not-allowed': "the address is not on the project's list",
   'message-not-found': 'no message of the project has this id',

@@ -54,6 +54,15 @@ describe('a client that sends no valid request', () => {
     ['two hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
     ['the same host twice', 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\r\nhOST: x\r\n\r\n'],
     ['two hosts of old', 'GET /healthz HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n'],
+    ['a chunked body of old', 'POST /x HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    [
+      'a body in two codings',
+      'POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+    ],
+    [
+      'a body chunked twice',
+      `POST /x HTTP/1.1\r\nHost: x\r\n${'Transfer-Encoding: chunked\r\n'.repeat(2)}\r\n0\r\n\r\n`,
+    ],
     ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
   ])('a malformed request gets 400 in JSON and is disconnected: %s', async (_name, text) => {
     const { status, head, body } = await only(text);
