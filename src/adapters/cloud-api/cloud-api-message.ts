@@ -1,4 +1,5 @@
 import type { Submission } from '../../application/ports/channel-provider.ts';
+import { attemptName } from '../../domain/messages/attempt-name.ts';
 import {
   accountsOf,
   approvedTemplate,
@@ -145,12 +146,20 @@ function noSender(reason: string): PlannedMessage {
   return { kind: 'no-sender', reason };
 }
 
-function send({ phoneNumber, text }: Submission, phoneNumberId: string, planned: Planned): PlannedMessage {
+function send(submission: Submission, phoneNumberId: string, planned: Planned): PlannedMessage {
+  const { phoneNumber, text } = submission;
   const content =
     planned.type === 'text'
       ? { type: 'text', text: { preview_url: false, body: text } }
       : { type: 'template', template: templateObject(planned.template, planned.parameters) };
-  const body = { messaging_product: 'whatsapp', recipient_type: 'individual', to: phoneNumber, ...content };
+  const body = {
+    messaging_product: 'whatsapp',
+    recipient_type: 'individual',
+    to: phoneNumber,
+    ...content,
+    // Comes back with each status.
+    biz_opaque_callback_data: attemptName(submission),
+  };
   return { kind: 'send', phoneNumberId, body };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { SubmissionReceipt } from '../../application/ports/provider-events.ts';
+import { namedBy } from '../../domain/messages/attempt-name.ts';
 import type { DeliveryReceipt, ProviderCharge } from '../../domain/shared/delivery-receipt.ts';
 import { errorText, graphError } from './graph-response.ts';
 
@@ -13,6 +14,7 @@ const status = z.object({
     .object({ billable: z.boolean(), pricing_model: word, category: word })
     .optional()
     .catch(undefined),
+  biz_opaque_callback_data: z.string().optional().catch(undefined),
   // Only the first is read.
   errors: z.array(z.unknown()).optional().catch(undefined),
 });
@@ -22,8 +24,10 @@ type Status = z.output<typeof status>;
 export function statusReceipt(given: unknown): SubmissionReceipt | 'ignored' | null {
   const read = status.safeParse(given);
   if (!read.success) return null;
+  const { id: providerMessageId, biz_opaque_callback_data: name = '' } = read.data;
   const receipt = receiptOf(read.data);
-  return receipt === null ? 'ignored' : { channel: 'whatsapp', providerMessageId: read.data.id, receipt };
+  if (receipt === null) return 'ignored';
+  return { channel: 'whatsapp', providerMessageId, receipt, ...namedBy(name) };
 }
 
 function receiptOf({ status: kind, pricing, errors }: Status): DeliveryReceipt | null {

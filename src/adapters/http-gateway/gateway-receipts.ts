@@ -1,10 +1,10 @@
 import type { CallbackContent, CallbackRequest } from '../../application/ports/provider-callback.ts';
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
+import { namedBy } from '../../domain/messages/attempt-name.ts';
 import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
-import { attemptOf } from './gateway-request.ts';
 import type { ReceiptOptions } from './gateway-settings.ts';
 import { type Mistake, orMistake, under } from './mistake.ts';
 import { NO_MESSAGE, type Secrets, Template } from './template.ts';
@@ -35,8 +35,7 @@ export function receiptReader(
   if (from !== 'json' && options.items !== undefined) mistake(['items'], 'only JSON holds a list');
   const isAuthorized = authorizer(options, secrets, under(mistake, 'authorization'));
   const itemsIn = listFinder(options.items, mistake);
-  const attemptIn = namesAttempts ? attemptOf : () => undefined;
-  const eventIn = eventFinder(options, attemptIn, reasonMask(secrets.values()), mistake);
+  const eventIn = eventFinder(options, namesAttempts, reasonMask(secrets.values()), mistake);
 
   return (request, hmac) => {
     if (!isAuthorized(request, hmac)) return { kind: 'forged' };
@@ -69,7 +68,7 @@ function listFinder(
 
 function eventFinder(
   options: ReceiptOptions,
-  attemptIn: typeof attemptOf,
+  namesAttempts: boolean,
   masked: (text: string) => string,
   mistake: Mistake,
 ): (item: unknown) => ProviderEvent | 'malformed' | 'ignored' {
@@ -89,8 +88,7 @@ function eventFinder(
       state === 'failed'
         ? { kind: 'failed', reason: `The gateway reports ${masked(detail)}` }
         : { kind: state };
-    const attempt = attemptIn(providerMessageId);
-    const named = attempt === undefined ? {} : { attempt };
+    const named = namesAttempts ? namedBy(providerMessageId) : {};
     return { kind: 'receipt', receipt: { channel: 'sms', providerMessageId, receipt, ...named } };
   };
 }

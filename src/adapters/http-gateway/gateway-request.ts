@@ -1,8 +1,7 @@
 import { millisecondsInSecond } from 'date-fns/constants';
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { ProviderRequest } from '../../application/ports/provider-http.ts';
-import type { AttemptRef } from '../../application/ports/stores/submission-store.ts';
-import { SMS_ID_PATTERN } from '../../domain/messages/message.ts';
+import { attemptName } from '../../domain/messages/attempt-name.ts';
 import { smsPartsOf } from '../../domain/sms/sms-parts.ts';
 import type { EncodingOptions, RequestOptions } from './gateway-settings.ts';
 import { type Mistake, orMistake } from './mistake.ts';
@@ -48,24 +47,9 @@ const CLIENT_HEADERS: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** The chain of a message has few channels. */
-const ATTEMPT_NUMBER = /^\d$/;
 /** A text is for a person: it can hold anything, and a path or a header cannot. */
 const IN_HEADERS = PLACEHOLDERS.filter((name) => name !== 'text');
 const IN_PATHS = IN_HEADERS.filter((name) => name !== 'from');
-
-/** The id of this submission that the gateway is told: no other attempt ever has it. */
-export function submissionId({ smsId, attemptNumber }: Submission): string {
-  return `${smsId}-${attemptNumber}`;
-}
-
-/** The attempt that such an id names, or undefined when it is none. */
-export function attemptOf(id: string): AttemptRef | undefined {
-  const end = id.lastIndexOf('-');
-  const [smsId, attemptNumber] = [id.slice(0, end), id.slice(end + 1)];
-  if (!SMS_ID_PATTERN.test(smsId) || !ATTEMPT_NUMBER.test(attemptNumber)) return undefined;
-  return { smsId, attemptNumber: Number(attemptNumber) };
-}
 
 /** What the placeholders stand for in one message. */
 export function valuesOf(
@@ -79,7 +63,7 @@ export function valuesOf(
     '+to': `+${phoneNumber}`,
     text,
     from: senderId ?? defaultSenderId,
-    id: submissionId(submission),
+    id: attemptName(submission),
     parts: parts.length,
     encoding: encodings[encoding],
     validitySeconds: Math.max(1, Math.floor(attemptTimeoutMs / millisecondsInSecond)),

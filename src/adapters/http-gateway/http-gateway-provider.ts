@@ -9,8 +9,9 @@ import {
   type ProviderHttp,
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
+import { attemptName } from '../../domain/messages/attempt-name.ts';
 import type { SubmitResult } from '../../domain/messages/submit-result.ts';
-import { type RequestMaker, type SendingOptions, submissionId, valuesOf } from './gateway-request.ts';
+import { type RequestMaker, type SendingOptions, valuesOf } from './gateway-request.ts';
 import type { ResponseReader } from './gateway-response.ts';
 import { NO_MESSAGE } from './template.ts';
 
@@ -56,7 +57,7 @@ export class HttpGatewayProvider implements ChannelProvider {
     const { http, request, response: read, sending } = this.#options;
     const response = await http.send({ ...request(valuesOf(submission, sending)), backlog: submission });
     if (response.kind !== 'limited') this.#health = healthAfter(response);
-    return read(response, submissionId(submission));
+    return read(response, attemptName(submission));
   }
 
   /** By the last request; a gateway that was away is tried again with each message. */

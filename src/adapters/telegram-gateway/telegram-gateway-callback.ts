@@ -7,6 +7,7 @@ import type {
   ProviderCallback,
 } from '../../application/ports/provider-callback.ts';
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
+import { namedBy } from '../../domain/messages/attempt-name.ts';
 import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 import { equalDigests, type Hmac, type HmacKey } from '../../domain/webhooks/signer.ts';
@@ -65,10 +66,13 @@ export class TelegramGatewayCallback implements ProviderCallback {
 }
 
 /** A report without a delivery status is about the verification: that one is ours, not Telegram's. */
-function eventsOf({ request_id, delivery_status, is_refunded }: ReportedRequest): readonly ProviderEvent[] {
+function eventsOf(report: ReportedRequest): readonly ProviderEvent[] {
+  const { request_id: providerMessageId, delivery_status, is_refunded, payload = '' } = report;
   if (delivery_status === undefined || delivery_status === null) return [];
   const receipt = receiptOf(delivery_status.status, is_refunded === true);
-  return [{ kind: 'receipt', receipt: { channel: 'telegram', providerMessageId: request_id, receipt } }];
+  return [
+    { kind: 'receipt', receipt: { channel: 'telegram', providerMessageId, receipt, ...namedBy(payload) } },
+  ];
 }
 
 type DeliveryStatus = NonNullable<ReportedRequest['delivery_status']>['status'];

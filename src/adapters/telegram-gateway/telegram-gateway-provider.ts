@@ -8,6 +8,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import { attemptName } from '../../domain/messages/attempt-name.ts';
 import { canCarry } from '../../domain/messages/send-request.ts';
 import {
   isForLater,
@@ -117,7 +118,7 @@ export class TelegramGatewayProvider implements ChannelProvider {
   }
 
   async #sendIfAble(submission: Submission, message: GatewayParameters): Promise<SubmitResult> {
-    const attempt = attemptOf(submission);
+    const attempt = attemptName(submission);
     const requestId = this.#ableRequests.get(attempt) ?? (await this.#askAbility(submission));
     if (typeof requestId !== 'string') return requestId;
     this.#ableRequests.delete(attempt);
@@ -134,7 +135,7 @@ export class TelegramGatewayProvider implements ChannelProvider {
     if (ability.kind !== 'done') return rejectedAs(causeOf(ability), ability.reason);
     const request = takenRequest.safeParse(ability.result).data;
     if (request === undefined) return rejectedAs('busy', 'Telegram said without an id that it can send');
-    return isFor(request, submission.phoneNumber) ? request.request_id : rejectedAs('busy', OTHER_REQUEST);
+    return isFor(request, { submission }) ? request.request_id : rejectedAs('busy', OTHER_REQUEST);
   }
 
   #keepForLater(attempt: string, requestId: string): void {
@@ -155,7 +156,7 @@ export class TelegramGatewayProvider implements ChannelProvider {
       case 'done': {
         const request = takenRequest.safeParse(response.result).data;
         if (request === undefined) return unknownResult(UNREADABLE_RESULT, knownIds);
-        return isFor(request, submission.phoneNumber)
+        return isFor(request, { submission, requestId: knownIds[0] })
           ? { kind: 'accepted', providerMessageIds: [request.request_id] }
           : unknownResult(OTHER_REQUEST, knownIds);
       }
@@ -190,16 +191,11 @@ export class TelegramGatewayProvider implements ChannelProvider {
       phone_number: `+${phoneNumber}`,
       code,
       ttl: ttlSeconds(attemptTimeoutMs),
-      payload: attemptOf(submission),
+      payload: attemptName(submission),
       ...(senderUsername === null ? {} : { sender_username: senderUsername }),
       ...(callbackUrl === null ? {} : { callback_url: callbackUrl }),
     };
   }
-}
-
-/** Names an attempt to Telegram, which sends it back with its reports. */
-function attemptOf({ smsId, attemptNumber }: Submission): string {
-  return `${smsId}/${attemptNumber}`;
 }
 
 /** Whole seconds that end with the attempt, as far as Telegram takes them. */

@@ -82,7 +82,8 @@ export class CorrelateReceipts {
   /**
    * The events of receipts whose attempt is known, or named by their id, and the receipts that come early. One that names its
    * attempt under an id that is not recorded is both: the attempt may have another provider, which the chain knows or learns
-   * with the submit result. What was parked under its id comes again behind it. Locks nothing.
+   * with the submit result. What was parked under its id comes again behind it. One that names another attempt than its id was
+   * recorded for is of the one that it names: the provider gave the id with the response to another request. Locks nothing.
    */
   async find(
     { submissions }: Stores,
@@ -98,9 +99,10 @@ export class CorrelateReceipts {
     const parkedBefore = new Map(claims.map((claim, index) => [claim, parked[index] ?? []]));
     const events = storable.flatMap((each, index): readonly MessageEvent[] => {
       const attempt = found[index] ?? null;
-      if (attempt !== null) return [receiptEvent(attempt, each)];
+      const named = receipts[index]?.attempt;
+      if (attempt !== null && !isOther(attempt, named)) return [receiptEvent(attempt, each)];
       const all = [each.receipt, ...(parkedBefore.get(each) ?? [])];
-      return all.flatMap((receipt) => claimEvents(receipts[index]?.attempt, { ...each, receipt }));
+      return all.flatMap((receipt) => claimEvents(named, { ...each, receipt }));
     });
     return {
       // A claimed failure counts only behind the word that its provider has the message.
@@ -109,13 +111,13 @@ export class CorrelateReceipts {
     };
   }
 
-  /** The message of each receipt, or null while its submit result is not recorded and its id names none. Locks nothing. */
+  /** The message that each receipt names, or that its id is recorded for; null when it is neither. Locks nothing. */
   async smsIdsOf(
     { submissions }: Stores,
     receipts: readonly SubmissionReceipt[],
   ): Promise<readonly (string | null)[]> {
     const found = await submissions.find(receipts.map(inStoredForm));
-    return receipts.map(({ attempt }, index) => (found[index] ?? attempt)?.smsId ?? null);
+    return receipts.map(({ attempt }, index) => (attempt ?? found[index])?.smsId ?? null);
   }
 
   /**
@@ -148,6 +150,10 @@ function claimEvents(attempt: AttemptRef | undefined, receipt: IdentifiedReceipt
   const { smsId, event } = receiptEvent(attempt, receipt);
   const { channel, providerMessageId } = receipt;
   return [{ smsId, event: { ...event, claim: { channel, provider: providerOf(providerMessageId) } } }];
+}
+
+function isOther({ smsId, attemptNumber }: AttemptRef, named: AttemptRef | undefined): boolean {
+  return named !== undefined && (named.smsId !== smsId || named.attemptNumber !== attemptNumber);
 }
 
 function isClaimedFailure({ event }: MessageEvent): boolean {

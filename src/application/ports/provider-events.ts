@@ -8,7 +8,7 @@ export interface SubmissionReceipt {
   readonly channel: Channel;
   readonly providerMessageId: string;
   readonly receipt: DeliveryReceipt;
-  /** The attempt that the id names, when it is an id of ours: it is known before any submit result is. */
+  /** The attempt that the receipt names, in its id or beside it: it is known before any submit result is. */
   readonly attempt?: AttemptRef;
 }
 

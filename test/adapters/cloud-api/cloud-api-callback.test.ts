@@ -29,6 +29,28 @@ const NONE = { kind: 'events', events: [], malformed: 0 };
 const ONE_MALFORMED = { kind: 'events', events: [], malformed: 1 };
 
 describe('statuses of messages', () => {
+  test.each<[data: unknown, named: object]>([
+    [
+      'sms-000000000000000000000001-2',
+      { attempt: { smsId: 'sms-000000000000000000000001', attemptNumber: 2 } },
+    ],
+    ['an order of somebody else', {}],
+    [7, {}],
+  ])('a status names the attempt that its message was sent with: %j', async (data, named) => {
+    const status = aStatus(WAMID, 'delivered', { biz_opaque_callback_data: data });
+    const receipt = {
+      channel: 'whatsapp',
+      providerMessageId: WAMID,
+      receipt: { kind: 'delivered' },
+      ...named,
+    };
+    expect(await read(callbackOf({ statuses: [status] }))).toEqual({
+      kind: 'events',
+      events: [{ kind: 'receipt', receipt }],
+      malformed: 0,
+    });
+  });
+
   const billed = { billable: true, model: 'PMP', category: 'authentication' };
 
   test.each<[name: string, receipt: object]>([

@@ -40,8 +40,13 @@ function planned(
 ) {
   const plan = planMessage(aWhatsappSubmission(given), businesses, defaults);
   if (plan.kind === 'no-sender') return plan.reason;
-  const { messaging_product, recipient_type, to, ...content } = plan.body;
-  expect([messaging_product, recipient_type, to]).toEqual(['whatsapp', 'individual', '9647712345678']);
+  const { messaging_product, recipient_type, to, biz_opaque_callback_data, ...content } = plan.body;
+  expect({ messaging_product, recipient_type, to, biz_opaque_callback_data }).toEqual({
+    messaging_product: 'whatsapp',
+    recipient_type: 'individual',
+    to: '9647712345678',
+    biz_opaque_callback_data: 'sms-000000000000000000000001-0',
+  });
   return { from: plan.phoneNumberId, ...content };
 }
 

@@ -49,6 +49,7 @@ describe('a message that Meta takes', () => {
         to: '9647712345678',
         type: 'text',
         text: { preview_url: false, body: 'Your parcel has arrived' },
+        biz_opaque_callback_data: 'sms-000000000000000000000001-0',
       },
     ]);
     const content = callbackOf({ statuses: [aStatus(providerMessageId, 'delivered')] });

@@ -75,6 +75,22 @@ describe('the callback of the Telegram Gateway', () => {
     });
   });
 
+  it.each<[payload: unknown, named: object]>([
+    [
+      'sms-000000000000000000000001-2',
+      { attempt: { smsId: 'sms-000000000000000000000001', attemptNumber: 2 } },
+    ],
+    ['an order of somebody else', {}],
+    [7, {}],
+  ])('a report names the attempt that its message was sent with: %j', async (payload, named) => {
+    const report = { request_id: ID, delivery_status: { status: 'delivered' }, payload };
+    expect(await readReport(report)).toEqual({
+      kind: 'events',
+      events: [{ ...DELIVERED, receipt: { ...DELIVERED.receipt, ...named } }],
+      malformed: 0,
+    });
+  });
+
   it('a refund is told in the reason of an expired message', async () => {
     const report = { request_id: ID, is_refunded: true, delivery_status: { status: 'expired' } };
     expect(await readReport(report)).toMatchObject({

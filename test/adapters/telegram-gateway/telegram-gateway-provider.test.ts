@@ -109,7 +109,7 @@ describe('what the Telegram Gateway provider sends', () => {
           phone_number: PHONE,
           code: '482913',
           ttl: 90,
-          payload: 'sms-000000000000000000000001/2',
+          payload: 'sms-000000000000000000000001-2',
           sender_username: 'example',
           callback_url: callbackUrl,
         },
@@ -123,7 +123,7 @@ describe('what the Telegram Gateway provider sends', () => {
       phone_number: PHONE,
       code: '123456',
       ttl: 45,
-      payload: 'sms-000000000000000000000001/0',
+      payload: 'sms-000000000000000000000001-0',
     });
   });
 
@@ -226,6 +226,33 @@ describe('checking the ability to send', () => {
     peer.misbehave('sendVerificationMessage', { kind: 'result', result });
     const reason = 'Telegram responded to another request';
     expect(await resultOf(aProvider())).toEqual({ kind: 'unknown', reason, providerMessageIds: [] });
+  });
+
+  it('a message is unknown when Telegram responds to another attempt to the same number', async () => {
+    const other = {
+      request_id: '1140000000001',
+      phone_number: PHONE,
+      payload: 'sms-000000000000000000000002-0',
+    };
+    peer.misbehave('sendVerificationMessage', { kind: 'result', result: other });
+    const reason = 'Telegram responded to another request';
+    expect(await resultOf(aProvider())).toEqual({ kind: 'unknown', reason, providerMessageIds: [] });
+    const own = { ...other, payload: 'sms-000000000000000000000001-0' };
+    peer.misbehave('sendVerificationMessage', { kind: 'result', result: own });
+    expect(await resultOf(aProvider())).toEqual({
+      kind: 'accepted',
+      providerMessageIds: ['1140000000001'],
+    });
+  });
+
+  it('a message is unknown when Telegram took it under another id than the one that it can send', async () => {
+    const other = { request_id: '1140000000001', phone_number: PHONE };
+    peer.misbehave('sendVerificationMessage', { kind: 'result', result: other });
+    expect(await resultOf(aProvider({ checkSendAbility: true }))).toEqual({
+      kind: 'unknown',
+      reason: 'Telegram responded to another request',
+      providerMessageIds: [[...peer.requests.keys()][0]],
+    });
   });
 
   it('a message may be sent later when Telegram responds for another number that it can send', async () => {

@@ -106,7 +106,7 @@ it('a receipt that names its attempt reaches it before the submit result with wh
     const { smsId, event } = eventOf(number, 'gateway:early');
     return { smsId, event: { ...event, receipt, claim } };
   };
-  const receipts = [named(receiptOf('gateway:early'), 2), named(receiptOf('known'), 3), named(failure, 4)];
+  const receipts = [named(receiptOf('gateway:early'), 2), named(receiptOf('known'), 1), named(failure, 4)];
   expect(await open().find({ submissions } as Stores, receipts)).toEqual({
     // The failures last: they count behind the word that their provider has the message.
     events: [
@@ -119,10 +119,24 @@ it('a receipt that names its attempt reaches it before the submit result with wh
   });
 });
 
-it('the message of a receipt is that of its recorded id, else the one that it names', async () => {
+it('a receipt that names another attempt than its id is recorded for is of the one that it names', async () => {
+  const submissions: Pick<Stores['submissions'], 'find'> = {
+    find: async () => [attemptOf(1), { ...attemptOf(2), attemptNumber: 1 }],
+  };
+  const id = 'gateway:swapped';
+  const receipts = [named(receiptOf(id), 2), named(receiptOf(id), 2)];
+  const { smsId, event } = eventOf(2, id);
+  const claimed = { smsId, event: { ...event, claim: { channel: 'sms', provider: 'gateway' } } };
+  expect(await open().find({ submissions } as Stores, receipts)).toEqual({
+    events: [claimed, claimed],
+    early: [],
+  });
+});
+
+it('the message of a receipt is the one that it names, else that of its recorded id', async () => {
   const submissions: Pick<Stores['submissions'], 'find'> = { find: async () => [attemptOf(1), null, null] };
   const receipts = [named(receiptOf('known'), 3), named(receiptOf('early'), 2), receiptOf('early')];
-  expect(await open().smsIdsOf({ submissions } as Stores, receipts)).toEqual([anSmsId(1), anSmsId(2), null]);
+  expect(await open().smsIdsOf({ submissions } as Stores, receipts)).toEqual([anSmsId(3), anSmsId(2), null]);
 });
 
 it('of early receipts those whose attempt is known meanwhile are events, and each provider keeps its newest', async () => {

@@ -1,0 +1,23 @@
+import { SMS_ID_PATTERN } from './message.ts';
+
+/** An attempt by its message and its position in the chain. */
+interface NamedAttempt {
+  readonly smsId: string;
+  readonly attemptNumber: number;
+}
+
+/** The chain of a message has few channels. */
+const ATTEMPT_NUMBER = /^\d$/;
+
+/** The name of an attempt that a provider is told, and repeats in its receipts: no other attempt ever has it. */
+export function attemptName({ smsId, attemptNumber }: NamedAttempt): string {
+  return `${smsId}-${attemptNumber}`;
+}
+
+/** The attempt that such a name stands for; empty when the text is none. */
+export function namedBy(name: string): { readonly attempt?: NamedAttempt } {
+  const end = name.lastIndexOf('-');
+  const [smsId, attemptNumber] = [name.slice(0, end), name.slice(end + 1)];
+  if (!SMS_ID_PATTERN.test(smsId) || !ATTEMPT_NUMBER.test(attemptNumber)) return {};
+  return { attempt: { smsId, attemptNumber: Number(attemptNumber) } };
+}

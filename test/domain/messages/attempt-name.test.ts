@@ -1,0 +1,16 @@
+import { expect, it, test } from 'vitest';
+import { attemptName, namedBy } from '../../../src/domain/messages/attempt-name.ts';
+
+const ATTEMPT = { smsId: 'sms-01a1f9c087c8753d76e826f2', attemptNumber: 2 };
+
+it('the name of an attempt names it again', () => {
+  expect(attemptName(ATTEMPT)).toBe('sms-01a1f9c087c8753d76e826f2-2');
+  expect(namedBy('sms-01a1f9c087c8753d76e826f2-2')).toEqual({ attempt: ATTEMPT });
+});
+
+test.each(['', '-', 'sms-01a1f9c087c8753d76e826f2', 'sms-01a1f9c087c8753d76e826f2-10', 'order-2', '-2'])(
+  'what is no name of an attempt names none: %j',
+  (name) => {
+    expect(namedBy(name)).toEqual({});
+  },
+);
