@@ -62,7 +62,14 @@ function withClaim(
   const isOver = now >= attempt.startedAt + LONGEST_RECEIPT_TIMEOUT_MS;
   if (isOver || attempt.channel !== claim.channel) return null;
   const { provider, providerMessageIds } = attempt;
-  if (providerMessageIds.length > 0) return providerMessageIds.includes(providerMessageId) ? attempt : null;
+  if (providerMessageIds.includes(providerMessageId)) return attempt;
+  const isDelivered = receipt.kind === 'delivered' || receipt.kind === 'read';
+  if (providerMessageIds.length > 0) {
+    // The id that it was given is of another request. What was delivered by its name is of this attempt all the same.
+    return isDelivered && provider === claim.provider
+      ? { ...attempt, providerMessageIds: [providerMessageId] }
+      : null;
+  }
   if (provider !== undefined) return provider === claim.provider ? attempt : null;
   return receipt.kind === 'failed' ? null : { ...attempt, provider: claim.provider };
 }

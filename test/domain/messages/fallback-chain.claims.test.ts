@@ -89,6 +89,30 @@ describe('a receipt that names its attempt, whose id no submit result has brough
     expect(play(before, [[FAILED, []]])).toEqual(before);
   });
 
+  it.each([
+    [
+      'took',
+      accepted(0, 'of-another'),
+      ['sent sms'],
+      ['finally delivered sms', 'capture for sms', 'unschedule 0'],
+    ],
+    ['gave no clear result to', unknown(0, 'No response', 'of-another'), [], DELIVERED[1]],
+  ])(
+    'delivers, and never fails, a message that its provider %s under the id of another',
+    (_, result, effects, delivered) => {
+      const message = play(toSms, [
+        STARTED,
+        [of('first', result), effects],
+        [FAILED, []],
+        [DELIVERED[0], delivered],
+      ]);
+      expect(message).toMatchObject({
+        status: 'delivered',
+        attempts: [{ state: 'delivered', providerMessageIds: [ID], deliveredIds: [ID] }],
+      });
+    },
+  );
+
   it('counts as ever when its id was recorded meanwhile', () => {
     play(toSms, [
       STARTED,
