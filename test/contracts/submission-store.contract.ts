@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import type { AttemptRef, IdentifiedReceipt } from '../../src/application/ports/stores/submission-store.ts';
+import type { SubmissionReceipt } from '../../src/application/ports/provider-events.ts';
+import type { AttemptRef } from '../../src/domain/messages/attempt-name.ts';
 import type { Channel } from '../../src/domain/shared/channel.ts';
 import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
 import { anSmsId, NOW } from '../support/builders.ts';
@@ -17,7 +18,7 @@ const attempt = (number: number, attemptNumber = 0): AttemptRef => ({
 const receipt = (
   providerMessageId: string,
   kind: Exclude<DeliveryReceipt['kind'], 'failed'> = 'delivered',
-): IdentifiedReceipt => ({ ...id(providerMessageId), receipt: { kind } });
+): SubmissionReceipt => ({ ...id(providerMessageId), receipt: { kind } });
 
 /** What every submission store promises, whichever of receipt and submit result comes first. */
 export function submissionStoreContract(open: () => Promise<Storage>): void {
@@ -62,6 +63,18 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     ]);
   });
 
+  it('the submission store keeps the attempt that a parked receipt names, beside the one that its id is recorded for', async () => {
+    const named = { ...receipt('named'), attempt: attempt(2, 1) };
+    await run(({ submissions }) => submissions.park([named], LATER));
+    expect(await read(({ submissions }) => submissions.parkedUnder([id('named')]))).toEqual([
+      [{ receipt: named.receipt, attempt: attempt(2, 1) }],
+    ]);
+    const recorded = { ...id('named'), ...attempt(1) };
+    expect(await run(({ submissions }) => submissions.record([recorded], LATER))).toEqual([
+      { ...named, ...attempt(1) },
+    ]);
+  });
+
   it('the submission store gives an id that is recorded again to the newer attempt, in one list too', async () => {
     await run(({ submissions }) => submissions.record([{ ...id('again'), ...attempt(1) }], LATER));
     await run(({ submissions }) =>
@@ -90,7 +103,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
   });
 
   it('the submission store parks a receipt that comes twice once, and the first failure with its reason', async () => {
-    const failed = (reason: string): IdentifiedReceipt => ({
+    const failed = (reason: string): SubmissionReceipt => ({
       ...id('twice'),
       receipt: { kind: 'failed', reason },
     });
@@ -104,7 +117,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
 
   it('the submission store returns the charge of a parked receipt as it came', async () => {
     const charge = { billable: true, model: 'PMP', category: 'authentication' };
-    const charged: IdentifiedReceipt = { ...id('charged'), receipt: { kind: 'delivered', charge } };
+    const charged: SubmissionReceipt = { ...id('charged'), receipt: { kind: 'delivered', charge } };
     await run(({ submissions }) => submissions.park([charged], LATER));
     const parked = await run(({ submissions }) =>
       submissions.record([{ ...id('charged'), ...attempt(1) }], LATER),
@@ -181,7 +194,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
 
   it('the submission store reads each receipt that it parks as often in a long list as in a short one', async () => {
     let reads = 0;
-    const counted = (_: unknown, index: number): IdentifiedReceipt => ({
+    const counted = (_: unknown, index: number): SubmissionReceipt => ({
       ...receipt(`a:${index}`),
       get providerMessageId() {
         reads += 1;

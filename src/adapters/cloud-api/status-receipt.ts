@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SubmissionReceipt } from '../../application/ports/provider-events.ts';
-import { namedBy } from '../../domain/messages/attempt-name.ts';
+import { parseAttemptName } from '../../domain/messages/attempt-name.ts';
 import type { DeliveryReceipt, ProviderCharge } from '../../domain/shared/delivery-receipt.ts';
 import { errorText, graphError } from './graph-response.ts';
 
@@ -27,7 +27,7 @@ export function statusReceipt(given: unknown): SubmissionReceipt | 'ignored' | n
   const { id: providerMessageId, biz_opaque_callback_data: name = '' } = read.data;
   const receipt = receiptOf(read.data);
   if (receipt === null) return 'ignored';
-  return { channel: 'whatsapp', providerMessageId, receipt, ...namedBy(name) };
+  return { channel: 'whatsapp', providerMessageId, receipt, attempt: parseAttemptName(name) };
 }
 
 function receiptOf({ status: kind, pricing, errors }: Status): DeliveryReceipt | null {

@@ -1,6 +1,6 @@
 import type { CallbackContent, CallbackRequest } from '../../application/ports/provider-callback.ts';
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
-import { namedBy } from '../../domain/messages/attempt-name.ts';
+import { parseAttemptName } from '../../domain/messages/attempt-name.ts';
 import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
@@ -88,8 +88,8 @@ function eventFinder(
       state === 'failed'
         ? { kind: 'failed', reason: `The gateway reports ${masked(detail)}` }
         : { kind: state };
-    const named = namesAttempts ? namedBy(providerMessageId) : {};
-    return { kind: 'receipt', receipt: { channel: 'sms', providerMessageId, receipt, ...named } };
+    const attempt = namesAttempts ? parseAttemptName(providerMessageId) : undefined;
+    return { kind: 'receipt', receipt: { channel: 'sms', providerMessageId, receipt, attempt } };
   };
 }
 

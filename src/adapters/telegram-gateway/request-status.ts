@@ -12,8 +12,8 @@ const text = z.string().optional().catch(undefined);
 export const takenRequest = z.object({ request_id: requestId, phone_number: text, payload: text });
 
 /**
- * Whether a response is that to a request for this attempt, under this id if it had one. What the response does not name may
- * be so.
+ * Whether a response is that to a request for this attempt, under this id if it had one. A field that the response lacks is not
+ * compared. The response to a check of the ability has no payload.
  */
 export function isFor(
   { request_id, phone_number, payload }: z.output<typeof takenRequest>,

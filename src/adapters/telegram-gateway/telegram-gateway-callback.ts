@@ -7,7 +7,7 @@ import type {
   ProviderCallback,
 } from '../../application/ports/provider-callback.ts';
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
-import { namedBy } from '../../domain/messages/attempt-name.ts';
+import { parseAttemptName } from '../../domain/messages/attempt-name.ts';
 import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 import { equalDigests, type Hmac, type HmacKey } from '../../domain/webhooks/signer.ts';
@@ -70,9 +70,8 @@ function eventsOf(report: ReportedRequest): readonly ProviderEvent[] {
   const { request_id: providerMessageId, delivery_status, is_refunded, payload = '' } = report;
   if (delivery_status === undefined || delivery_status === null) return [];
   const receipt = receiptOf(delivery_status.status, is_refunded === true);
-  return [
-    { kind: 'receipt', receipt: { channel: 'telegram', providerMessageId, receipt, ...namedBy(payload) } },
-  ];
+  const attempt = parseAttemptName(payload);
+  return [{ kind: 'receipt', receipt: { channel: 'telegram', providerMessageId, receipt, attempt } }];
 }
 
 type DeliveryStatus = NonNullable<ReportedRequest['delivery_status']>['status'];

@@ -57,7 +57,7 @@ interface TelegramGatewayOptions {
 
 /**
  * Carries verification codes over the Telegram Gateway. Receipts come through `TelegramGatewayCallback`. A code whose request
- * had an unclear end has no id, so that its receipts find no message, unless the ability to send was checked first.
+ * had an unclear end has no id, unless the ability to send was checked first; its receipts find it by the name of the attempt.
  */
 export class TelegramGatewayProvider implements ChannelProvider {
   readonly name: string;

@@ -1,5 +1,6 @@
 import type { Environment, Project } from '../../domain/access/project.ts';
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
+import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import type { ChainEvent } from '../../domain/messages/chain-event.ts';
 import { isGivenUp } from '../../domain/messages/chain-outcome.ts';
 import { advance } from '../../domain/messages/fallback-chain.ts';
@@ -12,7 +13,6 @@ import type { LeasedJob } from '../jobs/job.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
-import type { AttemptRef } from '../ports/stores/submission-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import { RESTORED_REASON, type RestorePoint } from '../restores/restore-point.ts';
 import type { EnqueueWebhooks } from '../webhooks/enqueue-webhooks.ts';

@@ -7,7 +7,6 @@ import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { SubmissionReceipt } from '../ports/provider-events.ts';
-import type { IdentifiedReceipt } from '../ports/stores/submission-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
@@ -34,7 +33,7 @@ type Item =
 
 /** What a batch leaves to do once it is committed. */
 interface AppliedItems {
-  readonly early: readonly IdentifiedReceipt[];
+  readonly early: readonly SubmissionReceipt[];
   readonly revocations: readonly PendingRevocation[];
 }
 
@@ -152,7 +151,7 @@ export class ApplyMessageEvents {
   }
 
   /** In a transaction of its own: two that record ids, and then park under each other's, would be a deadlock. */
-  async #recordEarly(receipts: readonly IdentifiedReceipt[], lockWait: LockWait): Promise<void> {
+  async #recordEarly(receipts: readonly SubmissionReceipt[], lockWait: LockWait): Promise<void> {
     const { unitOfWork, correlateReceipts, advanceMessages, revokeAttempts } = this.#ports;
     const park = async (stores: Stores) => {
       const { events, dropped } = await correlateReceipts.park(stores, receipts);

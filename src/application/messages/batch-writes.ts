@@ -1,5 +1,6 @@
 import { type LedgerEntry, settlementEntry } from '../../domain/billing/ledger.ts';
 import { amountCaptured } from '../../domain/billing/settlement.ts';
+import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import type { ChainEffect } from '../../domain/messages/chain-event.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import {
@@ -9,7 +10,6 @@ import {
   startAttemptJobId,
 } from '../jobs/attempt-jobs.ts';
 import type { Job } from '../jobs/job.ts';
-import type { AttemptRef } from '../ports/stores/submission-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
 

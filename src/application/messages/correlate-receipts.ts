@@ -1,4 +1,5 @@
 import { millisecondsInDay, millisecondsInHour } from 'date-fns/constants';
+import { type AttemptRef, isSameAttempt } from '../../domain/messages/attempt-name.ts';
 import { LONGEST_RECEIPT_TIMEOUT_MS } from '../../domain/messages/receipt-timeout.ts';
 import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
@@ -6,7 +7,7 @@ import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SubmissionReceipt } from '../ports/provider-events.ts';
-import type { AttemptRef, IdentifiedReceipt, ParkedIdLimits } from '../ports/stores/submission-store.ts';
+import type { ParkedIdLimits } from '../ports/stores/submission-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import { SWEPT_PER_ADDED } from '../swept-per-added.ts';
 import type { MessageEvent } from './advance-messages.ts';
@@ -76,38 +77,38 @@ export class CorrelateReceipts {
       this.#unswept = 0;
       await submissions.sweep(now, limit);
     }
-    return parked.map((each) => receiptEvent(each, each));
+    return parked.map((each) => eventOf(each, each));
   }
 
   /**
-   * The events of receipts whose attempt is known, or named by their id, and the receipts that come early. One that names its
-   * attempt under an id that is not recorded is both: the attempt may have another provider, which the chain knows or learns
-   * with the submit result. What was parked under its id comes again behind it. One that names another attempt than its id was
-   * recorded for is of the one that it names: the provider gave the id with the response to another request. Locks nothing.
+   * The events of receipts whose attempt is known, and the receipts that come early. One that names its attempt under an id that
+   * is not recorded is both: the attempt may have another provider, which the chain knows or learns with the submit result. What
+   * was parked under its id comes again behind it. Locks nothing.
    */
   async find(
     { submissions }: Stores,
     receipts: readonly SubmissionReceipt[],
-  ): Promise<{ readonly events: readonly MessageEvent[]; readonly early: readonly IdentifiedReceipt[] }> {
+  ): Promise<{ readonly events: readonly MessageEvent[]; readonly early: readonly SubmissionReceipt[] }> {
     if (receipts.length === 0) return { events: [], early: [] };
     const storable = receipts.map(inStoredForm);
     const found = await submissions.find(storable);
-    const claims = storable.filter(
-      (_, index) => found[index] === null && receipts[index]?.attempt !== undefined,
-    );
+    const early = storable.filter((_, index) => found[index] === null);
+    const claims = early.filter(({ attempt }) => attempt !== undefined);
     const parked = claims.length === 0 ? [] : await submissions.parkedUnder(claims);
-    const parkedBefore = new Map(claims.map((claim, index) => [claim, parked[index] ?? []]));
-    const events = storable.flatMap((each, index): readonly MessageEvent[] => {
-      const attempt = found[index] ?? null;
-      const named = receipts[index]?.attempt;
-      if (attempt !== null && !isOther(attempt, named)) return [receiptEvent(attempt, each)];
-      const all = [each.receipt, ...(parkedBefore.get(each) ?? [])];
-      return all.flatMap((receipt) => claimEvents(named, { ...each, receipt }));
+    const known = storable.flatMap((each, index): readonly MessageEvent[] => {
+      const recorded = found[index] ?? null;
+      return recorded === null ? [] : [eventOf(recorded, each)];
     });
+    const claimed = claims.flatMap((each, index) =>
+      [each, ...(parked[index] ?? [])].flatMap(({ receipt, attempt = each.attempt }) =>
+        attempt === undefined ? [] : [claimEvent(attempt, { ...each, receipt })],
+      ),
+    );
+    const events = [...known, ...claimed];
     return {
       // A claimed failure counts only behind the word that its provider has the message.
       events: [...events.filter((each) => !isClaimedFailure(each)), ...events.filter(isClaimedFailure)],
-      early: storable.filter((_, index) => found[index] === null),
+      early,
     };
   }
 
@@ -127,33 +128,38 @@ export class CorrelateReceipts {
    */
   async park(
     { submissions }: Stores,
-    early: readonly IdentifiedReceipt[],
+    early: readonly SubmissionReceipt[],
   ): Promise<{ readonly events: readonly MessageEvent[]; readonly dropped: ReadonlyMap<string, number> }> {
     const now = this.#clock.now();
     const attempts = await submissions.park(early, now + PARKED_RECEIPT_LIFETIME_MS);
     await submissions.sweep(now, early.length * SWEPT_PER_ADDED);
     const providers = [...new Set(early.map(({ providerMessageId }) => providerOf(providerMessageId)))];
     return {
-      events: early.flatMap((each, index) => eventFor(attempts[index] ?? null, each)),
+      events: early.flatMap((each, index): readonly MessageEvent[] => {
+        const recorded = attempts[index] ?? null;
+        return recorded === null ? [] : [eventOf(recorded, each)];
+      }),
       dropped: await submissions.removeOldestParked(providers, PARKED_IDS),
     };
   }
 }
 
-function eventFor(attempt: AttemptRef | null, receipt: IdentifiedReceipt): readonly MessageEvent[] {
-  return attempt === null ? [] : [receiptEvent(attempt, receipt)];
+/**
+ * What a receipt says of the attempt that its id is recorded for; of the one that it names when that is another: the provider
+ * gave the id with the response to another request.
+ */
+function eventOf(recorded: AttemptRef, each: SubmissionReceipt): MessageEvent {
+  const { attempt: named } = each;
+  return named === undefined || isSameAttempt(named, recorded)
+    ? receiptEvent(recorded, each)
+    : claimEvent(named, each);
 }
 
 /** What a receipt says of the attempt that it names itself: whether it counts, the chain decides. */
-function claimEvents(attempt: AttemptRef | undefined, receipt: IdentifiedReceipt): readonly MessageEvent[] {
-  if (attempt === undefined) return [];
+function claimEvent(attempt: AttemptRef, receipt: SubmissionReceipt): MessageEvent {
   const { smsId, event } = receiptEvent(attempt, receipt);
   const { channel, providerMessageId } = receipt;
-  return [{ smsId, event: { ...event, claim: { channel, provider: providerOf(providerMessageId) } } }];
-}
-
-function isOther({ smsId, attemptNumber }: AttemptRef, named: AttemptRef | undefined): boolean {
-  return named !== undefined && (named.smsId !== smsId || named.attemptNumber !== attemptNumber);
+  return { smsId, event: { ...event, claim: { channel, provider: providerOf(providerMessageId) } } };
 }
 
 function isClaimedFailure({ event }: MessageEvent): boolean {
@@ -162,7 +168,7 @@ function isClaimedFailure({ event }: MessageEvent): boolean {
 
 function receiptEvent(
   { smsId, attemptNumber }: AttemptRef,
-  { providerMessageId, receipt }: IdentifiedReceipt,
+  { providerMessageId, receipt }: SubmissionReceipt,
 ) {
   return {
     smsId,
@@ -171,8 +177,9 @@ function receiptEvent(
 }
 
 /** As every database keeps it, and as the ids of submit results are kept. */
-function inStoredForm({ channel, providerMessageId, receipt }: SubmissionReceipt): IdentifiedReceipt {
+function inStoredForm(given: SubmissionReceipt): SubmissionReceipt {
+  const { receipt } = given;
   const clean: DeliveryReceipt =
     receipt.kind === 'failed' ? { kind: 'failed', reason: providerText(receipt.reason) } : receipt;
-  return { channel, providerMessageId: providerText(providerMessageId), receipt: clean };
+  return { ...given, providerMessageId: providerText(given.providerMessageId), receipt: clean };
 }

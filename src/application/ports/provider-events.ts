@@ -1,7 +1,7 @@
+import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
-import type { AttemptRef } from './stores/submission-store.ts';
 
 /** A delivery receipt under the provider's own id. It may come late, twice, in any order, or before the submit result. */
 export interface SubmissionReceipt {
@@ -9,7 +9,7 @@ export interface SubmissionReceipt {
   readonly providerMessageId: string;
   readonly receipt: DeliveryReceipt;
   /** The attempt that the receipt names, in its id or beside it: it is known before any submit result is. */
-  readonly attempt?: AttemptRef;
+  readonly attempt?: AttemptRef | undefined;
 }
 
 /** An attempt that the provider took after all: its response came when the submit result was `unknown` already. */

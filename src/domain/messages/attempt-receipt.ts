@@ -65,7 +65,8 @@ function withClaim(
   if (providerMessageIds.includes(providerMessageId)) return attempt;
   const isDelivered = receipt.kind === 'delivered' || receipt.kind === 'read';
   if (providerMessageIds.length > 0) {
-    // The id that it was given is of another request. What was delivered by its name is of this attempt all the same.
+    // The id that it was given is of another request. What was delivered by its name is of this attempt all the same. A failure
+    // may be of an earlier try under that name.
     return isDelivered && provider === claim.provider
       ? { ...attempt, providerMessageIds: [providerMessageId] }
       : null;

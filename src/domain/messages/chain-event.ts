@@ -14,8 +14,8 @@ export interface SubmittedEvent {
 }
 
 /**
- * Whose receipt it is that names its attempt itself. Every provider of a route is told the same id, also one that did not take
- * the message.
+ * Whose receipt it is that names its attempt itself. Every provider of a route is told the same name, also one that did not
+ * take the message.
  */
 export interface ReceiptClaim {
   readonly channel: Channel;
@@ -31,7 +31,7 @@ export type ChainEvent =
       readonly attemptNumber: number;
       readonly providerMessageId: string;
       readonly receipt: DeliveryReceipt;
-      /** Present while no submit result is known to have brought the id, which names the attempt itself. */
+      /** Present when the receipt names the attempt, and its id is recorded for none or for another one. */
       readonly claim?: ReceiptClaim;
     }
   | { readonly kind: 'deadline'; readonly attemptNumber: number }

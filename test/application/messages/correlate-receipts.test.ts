@@ -98,7 +98,7 @@ it('a receipt that names its attempt reaches it before the submit result with wh
   const submissions: Pick<Stores['submissions'], 'find' | 'parkedUnder'> = {
     find: async (receipts) =>
       receipts.map(({ providerMessageId }) => (providerMessageId === 'known' ? attemptOf(1) : null)),
-    parkedUnder: async (receipts) => receipts.map((_, index) => (index === 0 ? [before] : [])),
+    parkedUnder: async (receipts) => receipts.map((_, index) => (index === 0 ? [{ receipt: before }] : [])),
   };
   const failure = receiptOf('gateway:early', { kind: 'failed', reason: 'absent' });
   const claim = { channel: 'sms', provider: 'gateway' };
@@ -110,12 +110,12 @@ it('a receipt that names its attempt reaches it before the submit result with wh
   expect(await open().find({ submissions } as Stores, receipts)).toEqual({
     // The failures last: they count behind the word that their provider has the message.
     events: [
-      claimOf(2, { kind: 'delivered' }),
       eventOf(1, 'known'),
+      claimOf(2, { kind: 'delivered' }),
       claimOf(2, before),
       claimOf(4, failure.receipt),
     ],
-    early: [receiptOf('gateway:early'), failure],
+    early: [named(receiptOf('gateway:early'), 2), named(failure, 4)],
   });
 });
 
@@ -131,6 +131,24 @@ it('a receipt that names another attempt than its id is recorded for is of the o
     events: [claimed, claimed],
     early: [],
   });
+});
+
+it('a receipt that waited under an id is of the attempt that it names, whatever attempt the id is recorded for', async () => {
+  const id = 'gateway:swapped';
+  const { smsId, event } = eventOf(2, id);
+  const claimed = { smsId, event: { ...event, claim: { channel: 'sms', provider: 'gateway' } } };
+  const submissions: Pick<Stores['submissions'], 'park' | 'record' | 'removeOldestParked' | 'sweep'> = {
+    record: async () => [
+      { ...named(receiptOf(id), 2), ...attemptOf(1) },
+      { ...named(receiptOf(id), 1), ...attemptOf(1) },
+    ],
+    park: async () => [attemptOf(1)],
+    sweep: async () => 0,
+    removeOldestParked: async () => new Map(),
+  };
+  const stores = { submissions } as Stores;
+  expect(await open().recordIds(stores, attempts(1))).toEqual([claimed, eventOf(1, id)]);
+  expect(await open().park(stores, [named(receiptOf(id), 2)])).toMatchObject({ events: [claimed] });
 });
 
 it('the message of a receipt is the one that it names, else that of its recorded id', async () => {

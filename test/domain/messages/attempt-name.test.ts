@@ -1,16 +1,16 @@
 import { expect, it, test } from 'vitest';
-import { attemptName, namedBy } from '../../../src/domain/messages/attempt-name.ts';
+import { attemptName, parseAttemptName } from '../../../src/domain/messages/attempt-name.ts';
 
 const ATTEMPT = { smsId: 'sms-01a1f9c087c8753d76e826f2', attemptNumber: 2 };
 
-it('the name of an attempt names it again', () => {
+it('the name of an attempt stands for it', () => {
   expect(attemptName(ATTEMPT)).toBe('sms-01a1f9c087c8753d76e826f2-2');
-  expect(namedBy('sms-01a1f9c087c8753d76e826f2-2')).toEqual({ attempt: ATTEMPT });
+  expect(parseAttemptName('sms-01a1f9c087c8753d76e826f2-2')).toEqual(ATTEMPT);
 });
 
 test.each(['', '-', 'sms-01a1f9c087c8753d76e826f2', 'sms-01a1f9c087c8753d76e826f2-10', 'order-2', '-2'])(
-  'what is no name of an attempt names none: %j',
+  'what is no name of an attempt stands for none: %j',
   (name) => {
-    expect(namedBy(name)).toEqual({});
+    expect(parseAttemptName(name)).toBeUndefined();
   },
 );

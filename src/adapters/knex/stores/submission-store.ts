@@ -4,13 +4,14 @@ import {
   SUBMISSION_LIFETIME_MS,
 } from '../../../application/messages/correlate-receipts.ts';
 import { providerOf } from '../../../application/messages/provider-ids.ts';
+import type { SubmissionReceipt } from '../../../application/ports/provider-events.ts';
 import type {
-  AttemptRef,
-  IdentifiedReceipt,
   ParkedIdLimits,
+  ParkedReceipt,
   ProviderMessageId,
   SubmissionStore,
 } from '../../../application/ports/stores/submission-store.ts';
+import type { AttemptRef } from '../../../domain/messages/attempt-name.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
 import type { DeliveryReceipt } from '../../../domain/shared/delivery-receipt.ts';
 import type { BatchQuery, Insert, Row, RowOf, Update } from '../driver/connection.ts';
@@ -91,7 +92,7 @@ export class SqlSubmissionStore implements SubmissionStore {
   async record(
     submissions: readonly (ProviderMessageId & AttemptRef)[],
     expiresAt: number,
-  ): Promise<readonly (IdentifiedReceipt & AttemptRef)[]> {
+  ): Promise<readonly (SubmissionReceipt & AttemptRef)[]> {
     if (submissions.length === 0) return [];
     const rows = new Map<string, RowOf<keyof typeof RECORD.columns>>();
     for (const submission of submissions) {
@@ -116,12 +117,12 @@ export class SqlSubmissionStore implements SubmissionStore {
       [smsIds],
     );
     return parked.flatMap((row) =>
-      parkedIn(row).map((receipt) => ({
+      parkedIn(row).map((parked) => ({
         channel: row.channel as Channel,
         providerMessageId: row.provider_message_id as string,
         smsId: row.sms_id as string,
         attemptNumber: row.attempt_number as number,
-        receipt,
+        ...parked,
       })),
     );
   }
@@ -131,13 +132,13 @@ export class SqlSubmissionStore implements SubmissionStore {
     return ids.map((_, index) => attemptIn(found[index]?.[0]));
   }
 
-  async parkedUnder(ids: readonly ProviderMessageId[]): Promise<readonly (readonly DeliveryReceipt[])[]> {
+  async parkedUnder(ids: readonly ProviderMessageId[]): Promise<readonly (readonly ParkedReceipt[])[]> {
     const found = await this.#session.batchQuery(FIND, ids.map(keyOf));
     return ids.map((_, index) => parkedIn(found[index]?.[0]));
   }
 
   async park(
-    receipts: readonly IdentifiedReceipt[],
+    receipts: readonly SubmissionReceipt[],
     expiresAt: number,
   ): Promise<readonly (AttemptRef | null)[]> {
     if (receipts.length === 0) return [];
@@ -154,8 +155,8 @@ export class SqlSubmissionStore implements SubmissionStore {
       ids.flatMap((id) => {
         const row = rows.get(nameOf(id));
         if (attemptIn(row) !== null) return [];
-        const own = (byId.get(nameOf(id)) ?? []).map(({ receipt }) => receipt);
-        const parked_receipts = JSON.stringify(oneOfEachKind([...parkedIn(row), ...own]));
+        const all = oneOfEachKind([...parkedIn(row), ...(byId.get(nameOf(id)) ?? [])]);
+        const parked_receipts = JSON.stringify(all.map(({ receipt, attempt }) => ({ ...receipt, attempt })));
         return [{ ...keyOf(id), parked_receipts, parked_provider: providerOf(id.providerMessageId) }];
       }),
     );
@@ -203,12 +204,14 @@ function attemptIn(row: Row | undefined): AttemptRef | null {
   return { smsId: row.sms_id as string, attemptNumber: row.attempt_number as number };
 }
 
-function parkedIn(row: Row | undefined): readonly DeliveryReceipt[] {
+function parkedIn(row: Row | undefined): readonly ParkedReceipt[] {
   const parked = (row?.parked_receipts ?? null) as string | null;
-  return parked === null ? [] : (JSON.parse(parked) as readonly DeliveryReceipt[]);
+  if (parked === null) return [];
+  const stored = JSON.parse(parked) as readonly (DeliveryReceipt & Pick<ParkedReceipt, 'attempt'>)[];
+  return stored.map(({ attempt, ...receipt }) => ({ receipt, attempt }));
 }
 
 /** The first receipt of each kind: a provider that repeats itself fills nothing. */
-function oneOfEachKind(receipts: readonly DeliveryReceipt[]): readonly DeliveryReceipt[] {
-  return [...new Map(receipts.toReversed().map((receipt) => [receipt.kind, receipt])).values()].toReversed();
+function oneOfEachKind(parked: readonly ParkedReceipt[]): readonly ParkedReceipt[] {
+  return [...new Map(parked.toReversed().map((each) => [each.receipt.kind, each])).values()].toReversed();
 }
