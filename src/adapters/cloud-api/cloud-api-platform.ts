@@ -70,10 +70,10 @@ const TEMPLATE_FIELDS = [
 
 const NO_REASON = 'NONE';
 
-const sent = z.string().max(RESOURCE_TEXT_CHARACTERS_MAX);
+const anyText = z.string().max(RESOURCE_TEXT_CHARACTERS_MAX);
 /** As every database can store it. */
-const text = sent.transform(toStorableLine);
-const name = sent.min(1).transform(toStorableLine);
+const text = anyText.transform(toStorableLine);
+const requiredText = anyText.min(1).transform(toStorableLine);
 /** What an older version, or a number that is new, does not have. */
 const said = text.nullish().transform((value) => value ?? null);
 
@@ -124,8 +124,8 @@ const component = z.looseObject({
 
 const template = z
   .object({
-    name,
-    language: name,
+    name: requiredText,
+    language: requiredText,
     category: text,
     status: text,
     parameter_format: said,

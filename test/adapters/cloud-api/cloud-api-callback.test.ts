@@ -36,7 +36,7 @@ describe('statuses of messages', () => {
     ],
     ['an order of somebody else', {}],
     [7, {}],
-  ])('a status names the attempt that its message was sent with: %j', async (data, named) => {
+  ])('a status names an attempt only by a name of ours: %j', async (data, named) => {
     const status = aStatus(WAMID, 'delivered', { biz_opaque_callback_data: data });
     const receipt = {
       channel: 'whatsapp',

@@ -82,7 +82,7 @@ describe('the callback of the Telegram Gateway', () => {
     ],
     ['an order of somebody else', {}],
     [7, {}],
-  ])('a report names the attempt that its message was sent with: %j', async (payload, named) => {
+  ])('a report names an attempt only by a name of ours: %j', async (payload, named) => {
     const report = { request_id: ID, delivery_status: { status: 'delivered' }, payload };
     expect(await readReport(report)).toEqual({
       kind: 'events',
