@@ -1,19 +1,16 @@
 import { expect, it } from 'vitest';
-import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
-import { CampaignLimits } from '../../src/application/campaigns/campaign-limits.ts';
 import {
   attemptDeadlineJob,
   attemptDeadlineJobId,
   type MessageWork,
 } from '../../src/application/jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../../src/application/jobs/job.ts';
-import { AdvanceMessages, type MessageEvent } from '../../src/application/messages/advance-messages.ts';
-import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
+import type { MessageEvent } from '../../src/application/messages/advance-messages.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
-import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
 import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
+import { advanceMessagesWith } from '../support/advance-messages.ts';
 import {
   aMessage,
   aNewAccount,
@@ -51,15 +48,7 @@ const FAILED = receiptEvent({ kind: 'failed', reason: 'Absent' });
 /** What advancing a message promises beside other transactions that advance the same one. */
 export function advanceMessagesContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
-  const advanceMessages = new AdvanceMessages({
-    clock,
-    ids: new RandomIdSource(),
-    enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
-    channelProviders: { route: () => [] },
-    submissionCapacity: new SubmissionCapacity(),
-    campaignLimits: new CampaignLimits({ keepsPlatformLimits: true }),
-    restorePoint: { covers: () => false },
-  });
+  const advanceMessages = advanceMessagesWith({ clock });
 
   /** One message that sms has accepted, its cost held, and the leased job that ends its time. */
   async function prepare(): Promise<LeasedJob<MessageWork>> {

@@ -1,8 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
-import { CampaignLimits } from '../../src/application/campaigns/campaign-limits.ts';
 import { BackgroundWork } from '../../src/application/concurrency/background-work.ts';
-import { AdvanceMessages } from '../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../src/application/messages/apply-message-events.ts';
 import {
   CorrelateReceipts,
@@ -11,13 +8,12 @@ import {
   type SubmittedAttempt,
 } from '../../src/application/messages/correlate-receipts.ts';
 import { RevokeAttempts } from '../../src/application/messages/revoke-attempts.ts';
-import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
 import type { SubmissionReceipt } from '../../src/application/ports/provider-events.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
-import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
 import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
+import { advanceMessagesWith } from '../support/advance-messages.ts';
 import { aMessage, aNewAccount, anAttempt, anSmsId, aProject, HOUR_MS, NOW } from '../support/builders.ts';
 import { LossyUnitOfWork } from '../support/lossy-unit-of-work.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
@@ -45,15 +41,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     const applyMessageEvents = new ApplyMessageEvents({
       unitOfWork,
       correlateReceipts: new CorrelateReceipts({ clock }),
-      advanceMessages: new AdvanceMessages({
-        clock,
-        ids: new RandomIdSource(),
-        enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
-        channelProviders: { route: () => [] },
-        submissionCapacity: new SubmissionCapacity(),
-        campaignLimits: new CampaignLimits({ keepsPlatformLimits: true }),
-        restorePoint: { covers: () => false },
-      }),
+      advanceMessages: advanceMessagesWith({ clock }),
       revokeAttempts: new RevokeAttempts({
         channelProviders: { live: () => [] },
         background: new BackgroundWork({ logger }),

@@ -1,17 +1,17 @@
-import { expect, it } from 'vitest';
-import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
-import { CampaignLimits } from '../../src/application/campaigns/campaign-limits.ts';
+import { beforeEach, expect, it } from 'vitest';
 import { BackgroundWork } from '../../src/application/concurrency/background-work.ts';
 import { type MessageWork, startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../../src/application/jobs/job.ts';
-import { AdvanceMessages, type PendingSubmission } from '../../src/application/messages/advance-messages.ts';
+import type { PendingSubmission } from '../../src/application/messages/advance-messages.ts';
 import type { ApplyMessageEvents } from '../../src/application/messages/apply-message-events.ts';
 import type { RevokeAttempts } from '../../src/application/messages/revoke-attempts.ts';
 import { RunAttemptJobs } from '../../src/application/messages/run-attempt-jobs.ts';
-import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
 import type { SubmitAttempts } from '../../src/application/messages/submit-attempts.ts';
-import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
-import { aMessage, aNewAccount, anSmsId, aProject, NOW, SECOND_MS } from '../support/builders.ts';
+import { WaitingStarts } from '../../src/application/messages/waiting-starts.ts';
+import { type ChannelProvider, PROVIDER_WAIT_MS } from '../../src/application/ports/channel-provider.ts';
+import { WAITING_MIN } from '../../src/domain/messages/submission-share.ts';
+import { advanceMessagesWith } from '../support/advance-messages.ts';
+import { aMessage, aNewAccount, anSmsId, aProject, NOW, PROJECT_ID, SECOND_MS } from '../support/builders.ts';
 import { LossyUnitOfWork } from '../support/lossy-unit-of-work.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
@@ -19,10 +19,22 @@ import { type Storage, storageOfSuite } from './storage.ts';
 const SMS_IDS = [anSmsId(1), anSmsId(2)];
 const JOBS_MAX = 10;
 
-/** What starting attempts promises when the database is lost. Every process has the same clock, which stands still. */
+/** What starting attempts promises when the database is lost, and when their provider has no capacity for all. */
 export function runAttemptJobsContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
-  const clock = { now: () => NOW };
+  let now = NOW;
+  const clock = { now: () => now };
+  /** How many more submissions go out at once, and none waits. */
+  let free = Number.POSITIVE_INFINITY;
+  const provider = {
+    name: 'smsc',
+    capacity: () => ({ free: free - WAITING_MIN, waiting: 0 }),
+  } as unknown as ChannelProvider;
+
+  beforeEach(() => {
+    now = NOW;
+    free = Number.POSITIVE_INFINITY;
+  });
 
   /** One process that starts attempts. It reads again what it may have started when `check` is called. */
   function aProcess() {
@@ -30,27 +42,24 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
     const logger = new RecordingLogger();
     const background = new BackgroundWork({ logger });
     const submitted: string[] = [];
+    const pending: PendingSubmission[] = [];
+    const waitingStarts = new WaitingStarts({ clock });
     const delays: (() => void)[] = [];
     const runAttemptJobs = new RunAttemptJobs({
       unitOfWork,
-      advanceMessages: new AdvanceMessages({
-        clock,
-        ids: new RandomIdSource(),
-        enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
-        channelProviders: { route: () => [] },
-        submissionCapacity: new SubmissionCapacity(),
-        campaignLimits: new CampaignLimits({ keepsPlatformLimits: true }),
-        restorePoint: { covers: () => false },
-      }),
+      advanceMessages: advanceMessagesWith({ clock, provider, waitingStarts }),
       applyMessageEvents: {
         keptUp: async () => {},
         isLocked: () => false,
       } as unknown as ApplyMessageEvents,
       submitAttempts: {
-        async execute(pending: readonly PendingSubmission[]) {
-          submitted.push(...pending.map(({ message }) => message.smsId));
+        async execute(started: readonly PendingSubmission[]) {
+          pending.push(...started);
+          free -= started.length;
+          submitted.push(...started.map(({ message }) => message.smsId));
         },
       } as unknown as SubmitAttempts,
+      waitingStarts,
       revokeAttempts: { start() {} } as unknown as RevokeAttempts,
       background,
       resultRetryDelay: (over) => delays.push(over),
@@ -60,8 +69,16 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
       logger,
       background,
       submitted,
+      pending,
       delays,
       runAttemptJobs,
+      /** The provider has so much capacity now, because a submission has its result. */
+      async settle(capacity: number) {
+        free = capacity;
+        waitingStarts.settled(provider, { priority: 'code', projectId: PROJECT_ID }, false);
+        await new Promise((resolve) => setImmediate(resolve));
+        await background.idle();
+      },
       run: (jobs: readonly LeasedJob<MessageWork>[]) => runAttemptJobs.execute(jobs),
       async check() {
         delays.shift()?.();
@@ -83,12 +100,15 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
 
   /** The jobs that are due `leases` leases later. */
   async function lease(leases = 0): Promise<readonly LeasedJob<MessageWork>[]> {
-    const now = NOW + leases * 15 * SECOND_MS;
+    const at = now + leases * 15 * SECOND_MS;
     const jobs = await storage.run((stores) =>
-      stores.jobs.lease({ workerId: 'worker', now, until: now + 15 * SECOND_MS, limit: JOBS_MAX }),
+      stores.jobs.lease({ workerId: 'worker', now: at, until: at + 15 * SECOND_MS, limit: JOBS_MAX }),
     );
     return jobs as readonly LeasedJob<MessageWork>[];
   }
+
+  /** Every job there is. */
+  const jobs = () => lease(1_000);
 
   it('attempts are submitted once when their start was committed and only the reply was lost', async () => {
     await prepare();
@@ -139,5 +159,100 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
     await check();
     expect([submitted, delays, background.starts]).toEqual([[], [], 1]);
     expect(logger.entries).toMatchObject([{ event: 'background_work_failed' }]);
+  });
+
+  it('attempts for which the provider has no capacity begin when it has, and no job of their start is left', async () => {
+    await prepare();
+    const { submitted, run, settle } = aProcess();
+    free = 1;
+    await run(await lease());
+    expect(submitted).toHaveLength(1);
+    await settle(0);
+    expect(submitted).toHaveLength(1);
+    await settle(1);
+    expect(submitted.toSorted()).toEqual(SMS_IDS);
+    expect((await jobs()).map(({ work }) => work.kind)).toEqual(['attempt-deadline', 'attempt-deadline']);
+  });
+
+  it('attempts that wait are begun by another process when the one that let them wait is gone', async () => {
+    await prepare();
+    const [first, second] = [aProcess(), aProcess()];
+    free = 0;
+    await first.run(await lease());
+    now = NOW + PROVIDER_WAIT_MS - 1;
+    expect(await lease()).toEqual([]);
+    now += 1;
+    await second.run(await lease());
+    expect([first.submitted, second.submitted.toSorted()]).toEqual([[], SMS_IDS]);
+    expect(second.pending.map(({ hasWaited }) => hasWaited)).toEqual([true, true]);
+    await first.settle(2);
+    expect(first.submitted).toEqual([]);
+    expect((await jobs()).map(({ work }) => work.kind)).toEqual(['attempt-deadline', 'attempt-deadline']);
+  });
+
+  it('an attempt that another process began a moment before is not begun again, and keeps its deadline', async () => {
+    await prepare();
+    const [first, second] = [aProcess(), aProcess()];
+    free = 0;
+    await first.run(await lease());
+    now = NOW + PROVIDER_WAIT_MS;
+    const due = await lease();
+    now = NOW + PROVIDER_WAIT_MS - 1;
+    await second.run(due);
+    await first.settle(2);
+    expect([first.submitted, second.submitted.toSorted()]).toEqual([[], SMS_IDS]);
+    expect((await jobs()).map(({ work }) => work.kind)).toEqual(['attempt-deadline', 'attempt-deadline']);
+  });
+
+  it('an attempt that its process began before its due job is run is begun once', async () => {
+    await prepare();
+    const [first, second] = [aProcess(), aProcess()];
+    free = 0;
+    await first.run(await lease());
+    now = NOW + PROVIDER_WAIT_MS;
+    const due = await lease();
+    now -= 1;
+    await first.settle(2);
+    await second.run(due);
+    expect([first.submitted.toSorted(), second.submitted]).toEqual([SMS_IDS, []]);
+  });
+
+  it('an attempt whose message ended while it waited is not begun', async () => {
+    await prepare();
+    const { submitted, run, settle } = aProcess();
+    free = 0;
+    await run(await lease());
+    await storage.run(async ({ messages }) => {
+      const locked = await messages.lock([anSmsId(1)]);
+      await messages.save(locked.map((each) => ({ ...each, status: 'failed', isFinal: true, finalAt: now })));
+    });
+    await settle(2);
+    expect(submitted).toEqual([anSmsId(2)]);
+  });
+
+  it('attempts that wait begin by their jobs when the database fails while they are begun early', async () => {
+    await prepare();
+    const { unitOfWork, logger, submitted, delays, run, check, settle } = aProcess();
+    free = 0;
+    await run(await lease());
+    unitOfWork.losses = ['before-commit'];
+    const settled = settle(2);
+    await expect.poll(() => delays.length).toBe(1);
+    await check();
+    await settled;
+    expect([submitted, logger.entries]).toEqual([[], []]);
+    now = NOW + PROVIDER_WAIT_MS;
+    await run(await lease());
+    expect(submitted.toSorted()).toEqual(SMS_IDS);
+  });
+
+  it('attempts that wait are left to the next process once the service stops', async () => {
+    await prepare();
+    const { runAttemptJobs, submitted, run, settle } = aProcess();
+    free = 0;
+    await run(await lease());
+    runAttemptJobs.stop();
+    await settle(2);
+    expect([submitted, (await jobs()).length]).toEqual([[], 2]);
   });
 }

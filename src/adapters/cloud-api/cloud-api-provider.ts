@@ -9,6 +9,8 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { isUnclearStatus, type ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
 import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/messages/submit-result.ts';
 import { digitsOf, type PhoneNumber } from '../../domain/shared/phone-number.ts';
 import {
@@ -78,6 +80,10 @@ export class CloudApiProvider implements ChannelProvider {
     const request = { ...graph.post(`${planned.phoneNumberId}/messages`, planned.body), backlog: submission };
     const isVerification = submission.content.smsType === 'verification';
     return this.#resultOf(graph.read(await http.send(request)), submission.phoneNumber, isVerification);
+  }
+
+  capacity(backlog: Backlog): ProviderCapacity {
+    return this.#options.http.capacity(backlog);
   }
 
   health(): ProviderHealth {

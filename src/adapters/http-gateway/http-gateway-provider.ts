@@ -9,7 +9,9 @@ import {
   type ProviderHttp,
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { attemptName } from '../../domain/messages/attempt-name.ts';
+import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
 import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import { type RequestMaker, type SendingOptions, valuesOf } from './gateway-request.ts';
 import type { ResponseReader } from './gateway-response.ts';
@@ -61,6 +63,10 @@ export class HttpGatewayProvider implements ChannelProvider {
   }
 
   /** By the last request; a gateway that was away is tried again with each message. */
+  capacity(backlog: Backlog): ProviderCapacity {
+    return this.#options.http.capacity(backlog);
+  }
+
   health(): ProviderHealth {
     return this.#health;
   }

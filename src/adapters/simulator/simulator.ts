@@ -12,6 +12,7 @@ import type {
   ProviderEventSink,
   ProviderEventSource,
 } from '../../application/ports/provider-events.ts';
+import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/messages/submission-share.ts';
 import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import { type SubmissionOutcome, submissionOutcome } from '../../domain/sandbox/sandbox-outcomes.ts';
 import { recordEach } from './record-each.ts';
@@ -75,6 +76,11 @@ export class Simulator implements ChannelProvider, ProviderEventSource {
   /** Replaces the script; earlier submissions keep the outcome they were given. */
   follow(script: SimulatedScript): void {
     this.#script = script;
+  }
+
+  /** Nothing waits here. */
+  capacity(): ProviderCapacity {
+    return UNLIMITED_CAPACITY;
   }
 
   async submit(submission: Submission): Promise<SubmitResult> {

@@ -9,6 +9,8 @@ import type {
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { LateAcceptance, ProviderEventSink } from '../../application/ports/provider-events.ts';
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
 import { rejectedAs, type SubmitResult } from '../../domain/messages/submit-result.ts';
 import { withMaskedReason } from '../../domain/shared/delivery-receipt.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
@@ -147,6 +149,10 @@ export class SmppProvider implements ChannelProvider {
       let deadlines = this.#deadlines.begin(message);
       this.#queue.add(message);
     });
+  }
+
+  capacity(backlog: Backlog): ProviderCapacity {
+    return this.#queue.capacity(backlog);
   }
 
   /**

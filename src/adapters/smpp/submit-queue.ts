@@ -1,4 +1,6 @@
 import { FairQueue } from '../../application/concurrency/fair-queue.ts';
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/messages/submission-share.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import type { SmppSession, Timeouts } from './smpp-session.ts';
 import { isThrottled, type SubmitResponse } from './submit-response.ts';
@@ -90,6 +92,16 @@ export class SubmitQueue {
     return this.#send(sessions);
   }
 
+  /** What is given up at once, because no session is open, waits for nobody. */
+  capacity(backlog: Backlog): ProviderCapacity {
+    const sessions = this.#options.sessions();
+    if (this.#isClosed || sessions.length === 0) return UNLIMITED_CAPACITY;
+    return this.#waiting.capacity(
+      backlog,
+      this.#isThrottled ? 0 : Math.min(placesOf(sessions), this.#allowed()),
+    );
+  }
+
   /** The message waits no longer. */
   drop(message: OutgoingMessage): void {
     this.#waiting.drop(message);
@@ -118,17 +130,22 @@ export class SubmitQueue {
   /** Returns how many parts were written. */
   #send(sessions: readonly SmppSession[]): number {
     if (this.#isThrottled || this.#isClosed) return 0;
-    const allowed = (this.#options.perSecond ?? Number.POSITIVE_INFINITY) - this.#sent;
+    const allowed = this.#allowed();
     let sent = 0;
     while (sent < allowed && this.#sendNext(sessions)) sent += 1;
     return sent;
+  }
+
+  /** How many parts the limit of the provider allows now. */
+  #allowed(): number {
+    return (this.#options.perSecond ?? Number.POSITIVE_INFINITY) - this.#sent;
   }
 
   /** False when nothing is sent. */
   #sendNext(sessions: readonly SmppSession[]): boolean {
     const freest = freestOf(sessions);
     if (freest === null) return false;
-    const free = sessions.reduce((sum, { capacity }) => sum + capacity, 0);
+    const free = placesOf(sessions);
     const next = (): OutgoingMessage | null => this.#waiting.take(free, this.#mayTake);
     for (let message = next(); message !== null; message = next()) {
       if (message.endsAt <= this.#options.uptime()) {
@@ -189,6 +206,11 @@ export class SubmitQueue {
     });
     this.#timers.add(cancel);
   }
+}
+
+/** How many more may be in flight, over all sessions. */
+function placesOf(sessions: readonly SmppSession[]): number {
+  return sessions.reduce((sum, { capacity }) => sum + capacity, 0);
 }
 
 /** The session with the most capacity; null when none has any. */

@@ -7,6 +7,7 @@ import {
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 
 /**
@@ -79,6 +80,10 @@ export class GatewayClient {
       ...(backlog === undefined ? {} : { backlog }),
     });
     return response.kind === 'responded' ? readResponse(response) : response;
+  }
+
+  capacity(backlog: Backlog): ProviderCapacity {
+    return this.#options.http.capacity(backlog);
   }
 
   close(): Promise<void> {

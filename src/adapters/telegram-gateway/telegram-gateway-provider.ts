@@ -10,6 +10,7 @@ import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { attemptName } from '../../domain/messages/attempt-name.ts';
 import { canCarry } from '../../domain/messages/send-request.ts';
+import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
 import {
   isForLater,
   rejectedAs,
@@ -95,6 +96,10 @@ export class TelegramGatewayProvider implements ChannelProvider {
   }
 
   /** As the last request ended. */
+  capacity(backlog: Backlog): ProviderCapacity {
+    return this.#client.capacity(backlog);
+  }
+
   health(): ProviderHealth {
     return this.#health;
   }

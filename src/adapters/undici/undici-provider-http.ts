@@ -13,6 +13,7 @@ import {
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
 import { providerConnector } from './provider-connector.ts';
 import { ResponseRounds } from './response-rounds.ts';
 
@@ -102,6 +103,10 @@ export class UndiciProviderHttp implements ProviderHttp {
       this.#waiting.add(call);
       this.#dispatchSoon();
     });
+  }
+
+  capacity(backlog: Backlog): ProviderCapacity {
+    return this.#waiting.capacity(backlog, this.#free());
   }
 
   close(): Promise<void> {

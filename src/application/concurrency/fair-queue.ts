@@ -1,6 +1,6 @@
 import { type Backlog, LOWER_PRIORITY_EVERY } from '../../domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority } from '../../domain/jobs/job-priority.ts';
-import { mayHaveMore, SLOW_AFTER_MS } from '../../domain/messages/submission-share.ts';
+import { mayHaveMore, type ProviderCapacity, SLOW_AFTER_MS } from '../../domain/messages/submission-share.ts';
 import { RotatingQueue } from './rotating-queue.ts';
 
 interface Waiting<Item> {
@@ -63,6 +63,16 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   nextSlowMs(): number | null {
     for (const { at } of this.#fresh) return Math.max(0, at + this.#slowAfterMs - this.#now());
     return null;
+  }
+
+  /** How many more of a backlog are taken at once when `free` more may be in flight. What waits already goes first. */
+  capacity({ priority, projectId }: Backlog, free: number): ProviderCapacity {
+    let waiting = 0;
+    for (const { items } of this.#waiting.values()) waiting += items.size;
+    return {
+      free: Math.max(0, free - waiting),
+      waiting: this.#waiting.get(priority)?.items.sizeOf(projectId) ?? 0,
+    };
   }
 
   add(item: Item): void {

@@ -14,6 +14,16 @@ export class RotatingQueue<Item> {
     return this.#keys.size === 0;
   }
 
+  /** How many wait. */
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  /** How many wait under the key. */
+  sizeOf(key: string): number {
+    return (this.#byKey.get(key)?.size ?? 0) + (this.#first.get(key)?.size ?? 0);
+  }
+
   /** Adds what is not waiting yet, behind what waits under the key. */
   add(key: string, item: Item): void {
     if (this.#keys.has(item)) return;

@@ -10,6 +10,8 @@ export interface StartAttemptWork {
   readonly kind: 'start-attempt';
   readonly smsId: string;
   readonly attemptNumber: number;
+  /** Present when it has waited for its provider for as long as it may. */
+  readonly hasWaited?: true;
 }
 
 export interface AttemptDeadlineWork {
@@ -21,14 +23,15 @@ export interface AttemptDeadlineWork {
 /** What the jobs of a message take from it. */
 type MessageOfJob = Pick<Message, 'smsId' | 'projectId' | 'campaignId' | 'content'>;
 
-export const ATTEMPT_FIELDS: FieldsOf<MessageWork> = { smsId: 'id', attemptNumber: 'whole number' };
+export const DEADLINE_FIELDS: FieldsOf<AttemptDeadlineWork> = { smsId: 'id', attemptNumber: 'whole number' };
+export const START_FIELDS: FieldsOf<StartAttemptWork> = { ...DEADLINE_FIELDS, hasWaited: 'mark' };
 
 /** The job that tries the channel at `attemptNumber`; there is one per message and attempt, whatever its due time. */
 export function startAttemptJob(
   message: MessageOfJob,
   attemptNumber: number,
   dueAt: number,
-): Job<MessageWork> {
+): Job<StartAttemptWork> {
   const { smsId, projectId } = message;
   return {
     id: startAttemptJobId(smsId, attemptNumber),
@@ -37,6 +40,11 @@ export function startAttemptJob(
     dueAt,
     work: { kind: 'start-attempt', smsId, attemptNumber },
   };
+}
+
+/** The job of an attempt that waits for its provider until the job is due. */
+export function afterWait(job: Job<StartAttemptWork>): Job<StartAttemptWork> {
+  return { ...job, work: { ...job.work, hasWaited: true } };
 }
 
 /** The job that ends the time of the channel at `attemptNumber`, due at that instant; one per message and attempt. */

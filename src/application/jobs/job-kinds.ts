@@ -7,7 +7,13 @@ import type { RemoveReports } from '../reports/remove-reports.ts';
 import type { RunRetention } from '../retention/run-retention.ts';
 import type { DeliverWebhooks } from '../webhooks/deliver-webhooks.ts';
 import type { RunWhatsappSync } from '../whatsapp/run-whatsapp-sync.ts';
-import { ATTEMPT_FIELDS, attemptDeadlineJobId, type MessageWork, startAttemptJobId } from './attempt-jobs.ts';
+import {
+  attemptDeadlineJobId,
+  DEADLINE_FIELDS,
+  type MessageWork,
+  START_FIELDS,
+  startAttemptJobId,
+} from './attempt-jobs.ts';
 import {
   CAMPAIGN_FIELDS,
   type CampaignWork,
@@ -60,13 +66,13 @@ const JOB_KINDS: KindsOf<
   MessageWork | WebhookWork | CampaignWork | ReportWork | RunRetentionWork | SyncWhatsappWork
 > = {
   'start-attempt': {
-    fields: ATTEMPT_FIELDS,
+    fields: START_FIELDS,
     drop: 'fails-message',
     idOf: ({ smsId, attemptNumber }) => startAttemptJobId(smsId, attemptNumber),
     run: ({ runAttemptJobs }, jobs) => runAttemptJobs.execute(jobs),
   },
   'attempt-deadline': {
-    fields: ATTEMPT_FIELDS,
+    fields: DEADLINE_FIELDS,
     drop: 'never',
     idOf: ({ smsId, attemptNumber }) => attemptDeadlineJobId(smsId, attemptNumber),
     run: ({ runAttemptJobs }, jobs) => runAttemptJobs.execute(jobs),

@@ -2,13 +2,15 @@ import { isStorableLine } from '../../domain/shared/storable-text.ts';
 import type { Work } from './job.ts';
 
 /** An id has no slash: put together with slashes, the id of a job tells which work it has. */
-type FieldType = 'id' | 'text' | 'whole number';
+type FieldType = 'id' | 'text' | 'whole number' | 'mark';
 
 /** What a kind of work carries beside its kind, field by field. */
 export type FieldsOf<Kind extends Work> = {
-  readonly [Field in Exclude<keyof Kind, 'kind'>]: Kind[Field] extends string
+  readonly [Field in Exclude<keyof Kind, 'kind'>]-?: Kind[Field] extends string
     ? 'id' | 'text'
-    : 'whole number';
+    : Kind[Field] extends true | undefined
+      ? 'mark'
+      : 'whole number';
 };
 
 /** The fields of `value` that the kind declares, or null when one of them is missing or of another type. */
@@ -21,7 +23,7 @@ export function readWork(
   for (const [field, type] of Object.entries(fields)) {
     const content: unknown = Reflect.get(value, field);
     if (!isOfType(content, type)) return null;
-    work[field] = content;
+    if (content !== undefined) work[field] = content;
   }
   return work;
 }
@@ -39,6 +41,8 @@ function isOfType(value: unknown, type: FieldType): boolean {
       return isFilledLine(value);
     case 'whole number':
       return Number.isSafeInteger(value) && (value as number) >= 0;
+    case 'mark':
+      return value === true || value === undefined;
     default:
       return type satisfies never;
   }

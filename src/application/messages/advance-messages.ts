@@ -1,23 +1,21 @@
-import type { Environment, Project } from '../../domain/access/project.ts';
-import { messagePriority } from '../../domain/jobs/job-priority.ts';
+import type { Project } from '../../domain/access/project.ts';
 import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import type { ChainEvent } from '../../domain/messages/chain-event.ts';
 import { isGivenUp } from '../../domain/messages/chain-outcome.ts';
 import { advance } from '../../domain/messages/fallback-chain.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
-import type { CampaignLimits, StartingMessage } from '../campaigns/campaign-limits.ts';
 import { type MessageChange, recordProgress } from '../campaigns/record-progress.ts';
 import type { MessageWork } from '../jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
-import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
 import { RESTORED_REASON, type RestorePoint } from '../restores/restore-point.ts';
 import type { EnqueueWebhooks } from '../webhooks/enqueue-webhooks.ts';
+import type { AdmitStarts, AttemptStart, Postponed } from './admit-starts.ts';
 import { BatchWrites } from './batch-writes.ts';
-import { CAPACITY_RETRY_MS, type SubmissionCapacity } from './submission-capacity.ts';
+import type { WaitingStart } from './waiting-starts.ts';
 
 /** Something that happened to one message. */
 export interface MessageEvent {
@@ -28,7 +26,9 @@ export interface MessageEvent {
 /** What messages are told in one unit of work. */
 export interface MessageBatch {
   readonly events?: readonly MessageEvent[];
-  /** Behind the events. */
+  /** Attempts that waited for their provider, which has capacity now. Behind the events. */
+  readonly waited?: readonly AttemptRef[];
+  /** Behind those. */
   readonly jobs?: readonly LeasedJob<MessageWork>[];
   /** Whether attempts of the project start later, because a lock holds up its submit results. */
   readonly isLocked?: (projectId: string) => boolean;
@@ -39,6 +39,8 @@ export interface PendingSubmission {
   readonly message: Message;
   readonly project: Project;
   readonly attemptNumber: number;
+  /** Whether it has waited for its provider for as long as it may. */
+  readonly hasWaited: boolean;
 }
 
 /** An attempt that the chain gave up on, and what its provider may still deliver. */
@@ -51,25 +53,25 @@ export interface PendingRevocation {
 export interface ProviderWork {
   readonly submissions: readonly PendingSubmission[];
   readonly revocations: readonly PendingRevocation[];
+  /** Attempts that begin when their provider has capacity. */
+  readonly waiting: readonly WaitingStart[];
 }
 
 interface AdvancePorts {
   readonly clock: Clock;
   readonly ids: Pick<IdSource, 'hex24'>;
   readonly enqueueWebhooks: EnqueueWebhooks;
-  readonly channelProviders: Pick<ChannelProviders, 'route'>;
-  readonly submissionCapacity: SubmissionCapacity;
-  readonly campaignLimits: CampaignLimits;
+  readonly admitStarts: AdmitStarts;
   readonly restorePoint: Pick<RestorePoint, 'covers'>;
 }
 
-export const NO_WORK: ProviderWork = { submissions: [], revocations: [] };
+export const NO_WORK: ProviderWork = { submissions: [], revocations: [], waiting: [] };
 
 /**
  * Tells fallback chains what happened: locks the messages, folds the events in the given order, and writes the messages,
  * the ledger entries and the jobs that follow. A job is an event too, as long as its lease is held: its completion and
- * its effect are one. Messages of a backup that was restored start no attempt: they are withdrawn. An attempt whose provider
- * is at its limit starts later, and so does one of a project that is held up. Runs inside the caller's transaction and ignores
+ * its effect are one. Messages of a backup that was restored start no attempt: they are withdrawn. An attempt that may not
+ * start now is postponed. Runs inside the caller's transaction and ignores
  * events of unknown messages. Returns what to submit and to revoke after the commit.
  */
 export class AdvanceMessages {
@@ -81,9 +83,9 @@ export class AdvanceMessages {
 
   async execute(
     stores: Stores,
-    { events = [], jobs = [], isLocked = () => false }: MessageBatch,
+    { events = [], waited = [], jobs = [], isLocked = () => false }: MessageBatch,
   ): Promise<ProviderWork> {
-    const smsIds = [...events.map(({ smsId }) => smsId), ...jobs.map(({ work }) => work.smsId)];
+    const smsIds = [...events, ...waited, ...jobs.map(({ work }) => work)].map(({ smsId }) => smsId);
     if (smsIds.length === 0) return NO_WORK;
     const now = this.#ports.clock.now();
     // Messages before jobs: every caller locks in this order, so that no two wait for each other.
@@ -92,16 +94,16 @@ export class AdvanceMessages {
       jobs.length === 0 ? [] : stores.jobs.complete(jobs),
     ]);
     const held = new Set<LeasedJob>(completed);
-    const startId = jobs.length === 0 ? '' : this.#ports.ids.hex24(now);
+    const startId = jobs.length + waited.length === 0 ? '' : this.#ports.ids.hex24(now);
     const before = new Map(locked.map((message) => [message.smsId, message]));
-    const due = jobs
-      .filter((job) => held.has(job))
-      .map((job) => eventOf(job, startId))
-      .map((each) => this.#withdrawnWhenRestored(each, before));
+    const due = [
+      ...waited.map((attempt) => startOf(attempt, startId, 'capacity')),
+      ...jobs.filter((job) => held.has(job)).map((job) => eventOf(job, startId)),
+    ].map((each) => this.#withdrawnWhenRestored(each, before));
     const projects = await projectsOfStarts(stores, due, before);
     const starts = startsAmong(due, before);
-    const retryAts = await this.#admit(stores, starts, { projects, isLocked, now });
-    const { after, writes } = fold([...events, ...due], before, retryAts, now);
+    const postponed = await this.#ports.admitStarts.execute(stores, starts, { projects, isLocked, now });
+    const { after, writes } = fold([...events, ...due], before, postponed, now);
     const changes = changesBetween(before, after);
     await Promise.all([
       stores.messages.save(changes.map((change) => change.after)),
@@ -114,95 +116,56 @@ export class AdvanceMessages {
       recordProgress(stores, { changes, stopReasons: writes.stopReasons, now }),
     ]);
     await this.#ports.enqueueWebhooks.statusChanges(stores, writes.statusChanges);
+    const late = new Set(due.filter(({ endOfWait }) => endOfWait === 'time').map(({ smsId }) => smsId));
     return {
-      submissions: submissionsOf(writes.started, after, projects),
+      submissions: submissionsOf(writes.started, { messages: after, projects, late }),
       revocations: revocationsOf(writes.revoked, after),
+      waiting: [...postponed.values()].flatMap(({ waiting }) => waiting ?? []),
     };
   }
 
-  #withdrawnWhenRestored(each: MessageEvent, messages: ReadonlyMap<string, Message>): MessageEvent {
+  #withdrawnWhenRestored(each: DueEvent, messages: ReadonlyMap<string, Message>): DueEvent {
     const { smsId, event } = each;
     const message = messages.get(smsId);
     if (event.kind !== 'start' || message === undefined || !this.#ports.restorePoint.covers(message))
       return each;
     return {
-      smsId,
+      ...each,
       event: { kind: 'withdraw', attemptNumber: event.attemptNumber, reason: RESTORED_REASON },
     };
   }
-
-  /**
-   * Admits the attempts that may start now. Resolves with when the others start, by message: those of an isolated project, of a
-   * provider at its limit, and of campaigns that have to wait. What waits for another reason neither counts for a campaign's rate
-   * nor opens a conversation.
-   */
-  async #admit(
-    stores: Stores,
-    starts: readonly AttemptStart[],
-    { projects, isLocked, now }: StartSurroundings,
-  ): Promise<ReadonlyMap<string, number>> {
-    const { campaignLimits } = this.#ports;
-    const retryAts = new Map<string, number>();
-    const ready: StartingMessage[] = [];
-    for (const { message, attemptNumber } of starts) {
-      const project = projects.get(message.projectId);
-      const channel = message.channels[attemptNumber];
-      const retryAt = isLocked(message.projectId)
-        ? now + CAPACITY_RETRY_MS
-        : project === undefined || channel === undefined
-          ? null
-          : this.#capacityRetryAt(channel, project.environment, message, now);
-      if (retryAt !== null) retryAts.set(message.smsId, retryAt);
-      else if (message.attempts.length === 0 && project !== undefined) ready.push({ message, project });
-    }
-    for (const [smsId, at] of await campaignLimits.admit(stores, ready, now)) retryAts.set(smsId, at);
-    return retryAts;
-  }
-
-  /** By the first provider of the route: a later one only gets what that one did not take. */
-  #capacityRetryAt(channel: Channel, environment: Environment, message: Message, now: number): number | null {
-    const { submissionCapacity, channelProviders } = this.#ports;
-    const [first] = channelProviders.route(channel, environment, message.phoneNumber);
-    if (first === undefined) return null;
-    const backlog = { priority: messagePriority(message), projectId: message.projectId };
-    return submissionCapacity.retryAt({ channel, environment, provider: first.name }, backlog, now);
-  }
 }
 
-/** An attempt that is about to start. */
-interface AttemptStart {
-  readonly message: Message;
-  readonly attemptNumber: number;
-}
-
-/** What else decides when attempts start. */
-interface StartSurroundings {
-  readonly projects: ReadonlyMap<string, Project>;
-  readonly isLocked: (projectId: string) => boolean;
-  readonly now: number;
+/** A message event that is due. */
+interface DueEvent extends MessageEvent {
+  /** Why an attempt waits for its provider no longer; absent when it did not wait. */
+  readonly endOfWait?: 'capacity' | 'time';
 }
 
 /**
  * The messages after the events, in their order, and what has to be written of them. Starts that may not be now are postponed.
  */
 function fold(
-  events: readonly MessageEvent[],
+  events: readonly DueEvent[],
   before: ReadonlyMap<string, Message>,
-  retryAts: ReadonlyMap<string, number>,
+  postponed: ReadonlyMap<string, Postponed>,
   now: number,
 ): { readonly after: ReadonlyMap<string, Message>; readonly writes: BatchWrites } {
   const after = new Map(before);
   const writes = new BatchWrites(now);
-  for (const { smsId, event } of events) {
+  for (const { smsId, event, endOfWait } of events) {
     const message = after.get(smsId);
     if (message === undefined) continue;
-    const retryAt = event.kind === 'start' && !message.isFinal ? retryAts.get(smsId) : undefined;
-    if (retryAt !== undefined) {
-      writes.postponeStart(message, event.attemptNumber, retryAt);
+    const later = event.kind === 'start' && !message.isFinal ? postponed.get(smsId) : undefined;
+    if (later !== undefined) {
+      writes.postponeStart(message, event.attemptNumber, later);
       continue;
     }
     const outcome = advance(message, event, now);
     after.set(smsId, outcome.message);
+    // Another process may have started it: the jobs are of that start then.
+    if (endOfWait === 'capacity' && outcome.message !== message)
+      writes.startedEarly(message, event.attemptNumber);
     for (const effect of outcome.effects) writes.add(outcome.message, effect);
   }
   return { after, writes };
@@ -210,14 +173,21 @@ function fold(
 
 function submissionsOf(
   started: readonly AttemptRef[],
-  messages: ReadonlyMap<string, Message>,
-  projects: ReadonlyMap<string, Project>,
+  {
+    messages,
+    projects,
+    late,
+  }: {
+    readonly messages: ReadonlyMap<string, Message>;
+    readonly projects: ReadonlyMap<string, Project>;
+    readonly late: ReadonlySet<string>;
+  },
 ): readonly PendingSubmission[] {
   return started.flatMap(({ smsId, attemptNumber }) => {
     const message = messages.get(smsId);
     const project = projects.get(message?.projectId ?? '');
     if (message === undefined || message.isFinal || project === undefined) return [];
-    return [{ message, project, attemptNumber }];
+    return [{ message, project, attemptNumber, hasWaited: late.has(smsId) }];
   });
 }
 
@@ -246,12 +216,13 @@ function changesBetween(
 }
 
 function startsAmong(
-  events: readonly MessageEvent[],
+  events: readonly DueEvent[],
   messages: ReadonlyMap<string, Message>,
 ): readonly AttemptStart[] {
-  return events.flatMap(({ smsId, event }) => {
+  return events.flatMap(({ smsId, event, endOfWait }) => {
     const message = event.kind === 'start' ? messages.get(smsId) : undefined;
-    return message === undefined || message.isFinal ? [] : [{ message, attemptNumber: event.attemptNumber }];
+    if (message === undefined || message.isFinal) return [];
+    return [{ message, attemptNumber: event.attemptNumber, isWaitOver: endOfWait !== undefined }];
   });
 }
 
@@ -269,13 +240,22 @@ async function projectsOfStarts(
   return new Map(projects.map((project) => [project.id, project]));
 }
 
-function eventOf({ work }: LeasedJob<MessageWork>, startId: string): MessageEvent {
+function eventOf({ work }: LeasedJob<MessageWork>, startId: string): DueEvent {
   switch (work.kind) {
     case 'start-attempt':
-      return { smsId: work.smsId, event: { kind: 'start', attemptNumber: work.attemptNumber, startId } };
+      return startOf(work, startId, work.hasWaited === true ? 'time' : undefined);
     case 'attempt-deadline':
       return { smsId: work.smsId, event: { kind: 'deadline', attemptNumber: work.attemptNumber } };
     default:
       return work satisfies never;
   }
+}
+
+function startOf(
+  { smsId, attemptNumber }: AttemptRef,
+  startId: string,
+  endOfWait: DueEvent['endOfWait'],
+): DueEvent {
+  const event = { kind: 'start', attemptNumber, startId } as const;
+  return endOfWait === undefined ? { smsId, event } : { smsId, event, endOfWait };
 }

@@ -4,6 +4,7 @@ import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import type { ChainEffect } from '../../domain/messages/chain-event.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import {
+  afterWait,
   attemptDeadlineJob,
   attemptDeadlineJobId,
   startAttemptJob,
@@ -12,6 +13,7 @@ import {
 import type { Job } from '../jobs/job.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
+import type { Postponed } from './admit-starts.ts';
 
 /**
  * Sorts the effects of a batch by what handles them, and writes its jobs and ledger entries. Of several jobs with one id it keeps
@@ -69,8 +71,14 @@ export class BatchWrites {
   }
 
   /** The attempt is started by a job of the same id, later. */
-  postponeStart(message: Message, attemptNumber: number, at: number): void {
-    this.#schedule(startAttemptJob(message, attemptNumber, at));
+  postponeStart(message: Message, attemptNumber: number, { at, waiting }: Postponed): void {
+    const job = startAttemptJob(message, attemptNumber, at);
+    this.#schedule(waiting === undefined ? job : afterWait(job));
+  }
+
+  /** The attempt has started before its job was due. */
+  startedEarly({ smsId }: Message, attemptNumber: number): void {
+    this.#unschedule(startAttemptJobId(smsId, attemptNumber));
   }
 
   async writeJobs({ jobs }: Stores): Promise<void> {

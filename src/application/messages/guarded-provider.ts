@@ -1,3 +1,4 @@
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import {
   afterBegin,
   afterResult,
@@ -11,6 +12,7 @@ import {
   type ProjectCircuit,
   type ProviderCircuits,
 } from '../../domain/messages/provider-circuit.ts';
+import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/messages/submission-share.ts';
 import {
   didItsWork,
   rejectedAs,
@@ -89,6 +91,13 @@ export class GuardedProvider implements ChannelProvider {
     }
     this.#record(projectId, attempt, result);
     return withoutContent(result, submission);
+  }
+
+  /** While the circuit lets nothing through, every submission is rejected at once. */
+  capacity(backlog: Backlog): ProviderCapacity {
+    const { provider, clock } = this.#ports;
+    const attempt = attemptAt(this.#circuitsFor(backlog.projectId), clock.now());
+    return attempt === null ? UNLIMITED_CAPACITY : provider.capacity(backlog);
   }
 
   health(): ProviderHealth {

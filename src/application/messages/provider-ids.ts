@@ -16,6 +16,7 @@ export function withNamedIds(provider: ChannelProvider): ChannelProvider {
     name,
     start: (sink) => provider.start((events, settled) => sink(namedEvents(name, events), settled)),
     submit: async (submission) => namedResult(name, await provider.submit(submission)),
+    capacity: (backlog) => provider.capacity(backlog),
     health: () => provider.health(),
     check: () => provider.check(),
     close: () => provider.close(),

@@ -9,16 +9,23 @@ import type { LeasedJob } from '../jobs/job.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
-import { type AdvanceMessages, NO_WORK, type PendingSubmission } from './advance-messages.ts';
+import {
+  type AdvanceMessages,
+  type MessageBatch,
+  NO_WORK,
+  type PendingSubmission,
+} from './advance-messages.ts';
 import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { RevokeAttempts } from './revoke-attempts.ts';
 import type { SubmitAttempts } from './submit-attempts.ts';
+import type { WaitingStarts } from './waiting-starts.ts';
 
 interface AttemptJobPorts {
   readonly unitOfWork: UnitOfWork;
   readonly advanceMessages: AdvanceMessages;
   readonly applyMessageEvents: ApplyMessageEvents;
   readonly submitAttempts: SubmitAttempts;
+  readonly waitingStarts: WaitingStarts;
   readonly revokeAttempts: RevokeAttempts;
   readonly background: BackgroundWork;
   /** Between two tries to read which attempts were started, after a commit whose reply was lost. */
@@ -32,10 +39,12 @@ export class RunAttemptJobs {
   readonly #ports: AttemptJobPorts;
   /** The kinds and projects whose jobs wait for a lock in the background: one batch of each. */
   readonly #isolated = new Set<string>();
+  #isStartingWaiting = false;
   #isStopping = false;
 
   constructor(ports: AttemptJobPorts) {
     this.#ports = ports;
+    ports.waitingStarts.whenCapacity(() => this.#startWaiting());
   }
 
   /**
@@ -53,7 +62,7 @@ export class RunAttemptJobs {
     const shared = this.#isolated.size === 0 ? jobs : await this.#withoutIsolated(jobs);
     if (shared.length === 0) return;
     try {
-      await this.#run(shared, 'brief');
+      await this.#run({ jobs: shared }, 'brief');
     } catch (error) {
       if (!(error instanceof StorageLocked)) throw error;
       await this.#runByProject(shared);
@@ -65,14 +74,47 @@ export class RunAttemptJobs {
     this.#isStopping = true;
   }
 
-  async #run(jobs: AttemptJobs, lockWait: LockWait): Promise<void> {
+  /** Attempts that waited begin one batch at a time: meanwhile their providers get capacity for the next one. */
+  #startWaiting(): void {
+    if (this.#isStartingWaiting || this.#isStopping) return;
+    this.#isStartingWaiting = true;
+    this.#ports.background.start(async () => {
+      try {
+        await this.#startAllWaiting();
+      } catch (error) {
+        this.#isStartingWaiting = false;
+        throw error;
+      }
+    });
+  }
+
+  async #startAllWaiting(): Promise<void> {
+    const { waitingStarts, applyMessageEvents } = this.#ports;
+    while (!this.#isStopping) {
+      await applyMessageEvents.keptUp();
+      const waited = waitingStarts.takeReady();
+      if (waited.length === 0) {
+        // At once: what ends from here on is told again.
+        this.#isStartingWaiting = false;
+        return;
+      }
+      try {
+        await this.#run({ waited }, 'brief');
+      } catch (error) {
+        // Their jobs start them.
+        if (!isStorageFailure(error)) throw error;
+      }
+    }
+  }
+
+  async #run(batch: Pick<MessageBatch, 'jobs' | 'waited'>, lockWait: LockWait): Promise<void> {
     const { unitOfWork, advanceMessages, applyMessageEvents, submitAttempts, revokeAttempts, background } =
       this.#ports;
     const isLocked = (projectId: string): boolean => applyMessageEvents.isLocked(projectId);
     let work = NO_WORK;
     const advance = async (stores: Stores): Promise<void> => {
       work = NO_WORK;
-      work = await advanceMessages.execute(stores, { jobs, isLocked });
+      work = await advanceMessages.execute(stores, { ...batch, isLocked });
     };
     try {
       await unitOfWork.run(advance, 'full', lockWait);
@@ -82,7 +124,8 @@ export class RunAttemptJobs {
       if (mayBeStarted) background.start(() => this.#submitStarted(started));
       throw error;
     }
-    const { submissions, revocations } = work;
+    const { submissions, revocations, waiting } = work;
+    this.#ports.waitingStarts.add(waiting);
     if (submissions.length > 0) background.start(() => submitAttempts.execute(submissions));
     revokeAttempts.start(revocations);
   }
@@ -110,7 +153,7 @@ export class RunAttemptJobs {
       [...groups].map(async ([key, group]) => {
         const own = group.map(({ job }) => job);
         try {
-          if (groups.size > 1) await this.#run(own, 'brief');
+          if (groups.size > 1) await this.#run({ jobs: own }, 'brief');
           else this.#isolate(key, own);
         } catch (error) {
           if (!(error instanceof StorageLocked)) throw error;
@@ -124,7 +167,7 @@ export class RunAttemptJobs {
 
   #isolate(key: string, jobs: AttemptJobs): void {
     this.#isolated.add(key);
-    this.#ports.background.start(() => this.#run(jobs, 'long').finally(() => this.#isolated.delete(key)));
+    this.#ports.background.start(() => this.#run({ jobs }, 'long').finally(() => this.#isolated.delete(key)));
   }
 
   async #withoutIsolated(jobs: AttemptJobs): Promise<AttemptJobs> {

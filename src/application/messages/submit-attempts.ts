@@ -16,11 +16,13 @@ import type { Timeout } from '../ports/timeout.ts';
 import type { PendingSubmission } from './advance-messages.ts';
 import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { SubmissionCapacity } from './submission-capacity.ts';
+import type { WaitingStarts } from './waiting-starts.ts';
 
 interface SubmitPorts {
   readonly applyMessageEvents: ApplyMessageEvents;
   readonly channelProviders: Pick<ChannelProviders, 'route'>;
   readonly submissionCapacity: SubmissionCapacity;
+  readonly waitingStarts: WaitingStarts;
   /** Expires after `SUBMIT_TIMEOUT_MS`. */
   readonly submitTimeout: Timeout;
   readonly background: Pick<BackgroundWork, 'start'>;
@@ -45,6 +47,9 @@ export const UNTOLD_MS = 1_000;
 
 /** No route of the channel is for this number, or the message outlived the configuration. */
 const NO_PROVIDER = rejectedAs('message', 'The channel has no provider for this number');
+
+/** The attempt has waited for the first provider of its route already. */
+const WAITED_TOO_LONG = rejectedAs('limited', 'More messages wait than the provider takes');
 
 /**
  * Submits committed attempts to their channel providers and records the submit results. A crash in between leaves
@@ -72,7 +77,7 @@ export class SubmitAttempts {
         const { startId } = each.message.attempts[attemptNumber] ?? {};
         const record: RecordResult = (called) =>
           this.#ports.applyMessageEvents.submitted({ smsId, attemptNumber, channel, startId, ...called });
-        return this.#submit(submission, record, endsAt);
+        return this.#submit(submission, record, { endsAt, hasWaited: each.hasWaited });
       }),
     );
     const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
@@ -81,16 +86,23 @@ export class SubmitAttempts {
   }
 
   /** Goes along the route until a provider's result is for no other one, or the chain moves on at `endsAt`. */
-  async #submit(submission: Submission, record: RecordResult, endsAt: number): Promise<void> {
-    const { clock, channelProviders } = this.#ports;
+  async #submit(
+    submission: Submission,
+    record: RecordResult,
+    { endsAt, hasWaited }: { readonly endsAt: number; readonly hasWaited: boolean },
+  ): Promise<void> {
+    const { clock, channelProviders, waitingStarts } = this.#ports;
     const { channel, environment, phoneNumber } = submission;
     const route = channelProviders.route(channel, environment, phoneNumber);
     let last: Called = { result: NO_PROVIDER };
     let leftMs = endsAt - clock.now();
     /** What a provider said that may take the message later. */
     let later: Called | null = null;
-    for (const provider of route) {
-      const result = await this.#call(provider, endingWithin(submission, leftMs), record);
+    for (const [index, provider] of route.entries()) {
+      const isFull = hasWaited && index === 0 && !waitingStarts.hasCapacity(provider, submission);
+      const result = isFull
+        ? WAITED_TOO_LONG
+        : await this.#call(provider, endingWithin(submission, leftMs), record);
       last = { provider: provider.name, result };
       leftMs = endsAt - clock.now();
       if (!isForNextProvider(result) || leftMs <= 0) break;
@@ -101,7 +113,7 @@ export class SubmitAttempts {
 
   /** What the provider said in time. Never rejects: a provider that throws leaves the outcome unknown. */
   #call(provider: ChannelProvider, submission: Submission, record: RecordResult): Promise<SubmitResult> {
-    const { submissionCapacity, submitTimeout, background, logger } = this.#ports;
+    const { submissionCapacity, waitingStarts, submitTimeout, background, logger } = this.#ports;
     const { channel, environment } = submission;
     const of = { channel, provider: provider.name };
     const end = submissionCapacity.begin({ ...of, environment }, submission);
@@ -116,11 +128,13 @@ export class SubmitAttempts {
         cancel();
         // Results that wait for a lock of one project take no capacity from the others.
         end();
+        waitingStarts.settled(provider, submission, !isForLater(result));
         resolve(result);
       };
       const cancel = submitTimeout(() => {
         isLate = true;
         end();
+        waitingStarts.settled(provider, submission, false);
         logger.warn('channel_submit_timed_out', of);
         resolve(unknownResult(LATE_REASON));
       });

@@ -1,6 +1,8 @@
 import type { Environment } from '../../domain/access/project.ts';
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { JobPriority } from '../../domain/jobs/job-priority.ts';
 import type { Content, WhatsappSender } from '../../domain/messages/send-request.ts';
+import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
 import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
@@ -65,6 +67,11 @@ export interface ChannelProvider {
    * longer than `SUBMIT_TIMEOUT_MS` counts as `unknown` until it comes.
    */
   submit(submission: Submission): Promise<SubmitResult>;
+  /**
+   * How many more submissions of a backlog go out at once, and how many of it wait: attempts begin only when they soon go out.
+   * `UNLIMITED_CAPACITY` when none ever waits, and when each is rejected at once.
+   */
+  capacity(backlog: Backlog): ProviderCapacity;
   /**
    * Takes back what the chain gave up on, so that the handset does not get it any more. Only a try: it never rejects, and
    * nobody waits for it. Absent when the provider cannot.

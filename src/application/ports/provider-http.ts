@@ -1,4 +1,5 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
 
 /** A request to a provider's interface. */
 export interface ProviderRequest {
@@ -32,6 +33,8 @@ export type ProviderResponse =
 export interface ProviderHttp {
   /** Never rejects. */
   send(request: ProviderRequest): Promise<ProviderResponse>;
+  /** How many more requests of a backlog go out at once, and how many of it wait. */
+  capacity(backlog: Backlog): ProviderCapacity;
   /** Ends every connection; a request in flight is `unclear`. May be called twice. */
   close(): Promise<void>;
 }

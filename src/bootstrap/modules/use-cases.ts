@@ -25,6 +25,7 @@ import { RenewLeases } from '../../application/jobs/renew-leases.ts';
 import { RunJobs } from '../../application/jobs/run-jobs.ts';
 import { SurveyWork } from '../../application/jobs/survey-work.ts';
 import { WorkerHeartbeat } from '../../application/jobs/worker-heartbeat.ts';
+import { AdmitStarts } from '../../application/messages/admit-starts.ts';
 import { AdvanceMessages } from '../../application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../application/messages/apply-message-events.ts';
 import { CorrelateReceipts } from '../../application/messages/correlate-receipts.ts';
@@ -37,6 +38,7 @@ import { SubmissionCapacity } from '../../application/messages/submission-capaci
 import { SubmitAttempts } from '../../application/messages/submit-attempts.ts';
 import { TrackMessage } from '../../application/messages/track-message.ts';
 import { UntriedMessages } from '../../application/messages/untried-messages.ts';
+import { WaitingStarts } from '../../application/messages/waiting-starts.ts';
 import { ManageCredit } from '../../application/operators/manage-credit.ts';
 import { ManageJobs } from '../../application/operators/manage-jobs.ts';
 import { ManageKeys } from '../../application/operators/manage-keys.ts';
@@ -148,13 +150,18 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, CampaignLimits, { keepsPlatformLimits });
   wire(bind, RestorePoint, { unitOfWork });
   wire(bind, MarkRestored, { unitOfWork, clock, ids: idSource });
+  wire(bind, WaitingStarts, { clock });
+  wire(bind, AdmitStarts, {
+    channelProviders,
+    submissionCapacity: SubmissionCapacity,
+    waitingStarts: WaitingStarts,
+    campaignLimits: CampaignLimits,
+  });
   wire(bind, AdvanceMessages, {
     clock,
     ids: idSource,
     enqueueWebhooks: EnqueueWebhooks,
-    channelProviders,
-    submissionCapacity: SubmissionCapacity,
-    campaignLimits: CampaignLimits,
+    admitStarts: AdmitStarts,
     restorePoint: RestorePoint,
   });
   wire(bind, CorrelateReceipts, { clock });
@@ -184,6 +191,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     applyMessageEvents: ApplyMessageEvents,
     channelProviders,
     submissionCapacity: SubmissionCapacity,
+    waitingStarts: WaitingStarts,
     submitTimeout,
     background: BackgroundWork,
     clock,
@@ -224,6 +232,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     advanceMessages: AdvanceMessages,
     applyMessageEvents: ApplyMessageEvents,
     submitAttempts: SubmitAttempts,
+    waitingStarts: WaitingStarts,
     revokeAttempts: RevokeAttempts,
     background: BackgroundWork,
     resultRetryDelay,

@@ -15,3 +15,28 @@ export function mayHaveMore(
   if (own.slow === 0 && own.inFlight < free) return true;
   return own.slow < free - Math.ceil(places / PLACES_PER_KEPT);
 }
+
+/** So many submissions of one backlog may wait at a provider, however few of them it takes. */
+export const WAITING_MIN = 4;
+/** More of them may wait while the provider took as many in the last period of this length, in milliseconds. */
+export const TAKEN_PERIOD_MS = 250;
+
+/** What stands between the submissions of one backlog and the other side. */
+export interface ProviderCapacity {
+  /** How many more the provider hands over at once; 0 while others have to wait. */
+  readonly free: number;
+  /** How many of the backlog wait at the provider. */
+  readonly waiting: number;
+}
+
+/** Of a provider at which no submission waits. */
+export const UNLIMITED_CAPACITY: ProviderCapacity = { free: Number.POSITIVE_INFINITY, waiting: 0 };
+
+/**
+ * How many more attempts of a backlog may begin, of which the provider took `taken` in the last `TAKEN_PERIOD_MS`. One that is
+ * begun and not handed over when its process dies is never submitted, so few may wait. If none did, the provider would wait for
+ * this service.
+ */
+export function mayBegin({ free, waiting }: ProviderCapacity, taken: number): number {
+  return Math.max(0, free + Math.max(WAITING_MIN, taken) - waiting);
+}

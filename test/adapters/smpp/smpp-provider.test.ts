@@ -3,6 +3,7 @@ import { CLOSE_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
 import { RESPONSE_TIMEOUT_MS } from '../../../src/adapters/smpp/submit-deadlines.ts';
 import { THROTTLED_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
 import { PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provider.ts';
+import { UNLIMITED_CAPACITY } from '../../../src/domain/messages/submission-share.ts';
 import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission, HOUR_MS } from '../../support/builders.ts';
 import { submitAll } from '../../support/submit-all.ts';
@@ -289,6 +290,47 @@ describeWithSmsc('the SMPP provider and its limits', () => {
       ...Array(9).fill('unknown'),
       ...Array(11).fill('rejected'),
     ]);
+  });
+
+  it('the SMPP provider has the capacity of its window, and tells how many of a backlog wait for it', async () => {
+    const { smsc, world } = await openSmsc({ window: 5 });
+    const backlog = { priority: 'code', projectId: OF_A.projectId } as const;
+    expect(world.provider.capacity(backlog)).toEqual({ free: 5, waiting: 0 });
+    await smsc.tell({ order: 'plan', submits: Array(5).fill({ hold: true }) });
+    const some = submitAll(world.provider, [aSubmission(OF_A), aSubmission(OF_B)]);
+    await smsc.seen('submit', 2);
+    expect(world.provider.capacity(backlog)).toEqual({ free: 3, waiting: 0 });
+    const submitting = submitAll(world.provider, [aSubmission(OF_C), aSubmission(OF_A), aSubmission(OF_A)]);
+    await smsc.seen('submit', 4);
+    expect(world.provider.capacity(backlog)).toEqual({ free: 0, waiting: 1 });
+    await smsc.tell({ order: 'release' });
+    await smsc.seen('submit', 5);
+    await smsc.tell({ order: 'release' });
+    const results = await Promise.all([some, submitting]);
+    expect(results.flat().map(({ kind }) => kind)).toEqual(Array(5).fill('accepted'));
+  });
+
+  it('the SMPP provider has no more capacity than its limit leaves in this second', async () => {
+    const { world } = await openSmsc({ window: 50, perSecond: 3 });
+    const backlog = { priority: 'code', projectId: OF_A.projectId } as const;
+    expect(world.provider.capacity(backlog)).toEqual({ free: 3, waiting: 0 });
+    await world.provider.submit(aSubmission(OF_A));
+    expect(world.provider.capacity(backlog)).toEqual({ free: 2, waiting: 0 });
+  });
+
+  it('the SMPP provider has no capacity for a second after it was throttled', async () => {
+    const { smsc, world } = await openSmsc({ window: 5 });
+    const backlog = { priority: 'code', projectId: OF_A.projectId } as const;
+    await smsc.tell({ order: 'plan', submits: [{ status: ESME_RTHROTTLED }] });
+    await world.provider.submit(aSubmission(OF_A));
+    expect(world.provider.capacity(backlog)).toEqual({ free: 0, waiting: 0 });
+    world.timers.expire(THROTTLED_WAIT_MS);
+    expect(world.provider.capacity(backlog)).toEqual({ free: 5, waiting: 0 });
+  });
+
+  it('the SMPP provider has capacity without limit while it is not connected, because it takes nothing', async () => {
+    const world = aWorld(1);
+    expect(world.provider.capacity({ priority: 'code', projectId: 'A' })).toEqual(UNLIMITED_CAPACITY);
   });
 
   it('later parts of a message wait for the window as well', async () => {

@@ -282,6 +282,25 @@ describe('the HTTP client of a provider', () => {
     expect(peer.requests.map(({ url }) => url)).not.toContain('/last');
   });
 
+  it('the HTTP client has capacity until its requests wait, and tells how many of a backlog do', async () => {
+    const peer = await serve((response, { url }) => {
+      if (url === '/later') response.end();
+    });
+    const http = client();
+    const backlog = { priority: 'code', projectId: 'a' } as const;
+    const other = { priority: 'code', projectId: 'b' } as const;
+    expect(http.capacity(backlog)).toEqual({ free: PROVIDER_REQUESTS_MAX, waiting: 0 });
+    const sent = Array.from({ length: OF_ONE_PROJECT + 3 }, () =>
+      http.send({ method: 'POST', url: peer.url('/first'), backlog }),
+    );
+    await peer.arrived(OF_ONE_PROJECT);
+    const left = PROVIDER_REQUESTS_MAX - OF_ONE_PROJECT;
+    expect(http.capacity(backlog)).toEqual({ free: left - 3, waiting: 3 });
+    expect(http.capacity(other)).toEqual({ free: left - 3, waiting: 0 });
+    await http.close();
+    await Promise.all(sent);
+  });
+
   it('of the requests that wait the codes are sent first, then projects in rotation', async () => {
     const held: ServerResponse[] = [];
     const peer = await serve((response, { url }) => {

@@ -34,6 +34,14 @@ it('what has waited longest is taken under whatever key, and not again', () => {
   ]);
 });
 
+it('a rotating queue tells how many wait, in all and under a key', () => {
+  queue.addFirst('a', 'a0');
+  expect([queue.size, queue.sizeOf('a'), queue.sizeOf('b'), queue.sizeOf('d')]).toEqual([6, 4, 1, 0]);
+  expect(queue.take()).toBe('a0');
+  queue.drop('b1');
+  expect([queue.size, queue.sizeOf('a'), queue.sizeOf('b')]).toEqual([4, 3, 0]);
+});
+
 it('what waits already is not added again, under no other key either', () => {
   for (const key of ['a', 'c']) queue.add(key, 'a1');
   expect(rest(() => queue.take())).toEqual(['a1', 'b1', 'c1', 'a2', 'a3']);

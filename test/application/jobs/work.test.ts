@@ -13,6 +13,7 @@ const DELIVER = { kind: 'deliver-webhooks', projectId: 'p1', endpoint: 'customer
 test.each([
   ['an attempt', START],
   ['the first attempt', { ...START, attemptNumber: 0 }],
+  ['an attempt that has waited', { ...START, hasWaited: true }],
   ['a deadline', { ...START, kind: 'attempt-deadline' }],
   ['a delivery', DELIVER],
   ['a synchronisation', SYNC],
@@ -36,6 +37,7 @@ test.each<[string, unknown]>([
   ['a number that is a text', { ...START, attemptNumber: '1' }],
   ['a number below zero', { ...START, attemptNumber: -1 }],
   ['a number that is not whole', { ...START, attemptNumber: 1.5 }],
+  ['a mark that is not true', { ...START, hasWaited: false }],
   ['a destination without its project', { ...DELIVER, projectId: undefined }],
   ['a destination without its endpoint', { ...DELIVER, endpoint: 5 }],
 ])('work with %s is not read', (_, value) => {

@@ -1,11 +1,11 @@
 import { expect, it, vi } from 'vitest';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
-import type {
-  AdvanceMessages,
-  MessageBatch,
-  PendingRevocation,
-  ProviderWork,
+import {
+  type AdvanceMessages,
+  type MessageBatch,
+  NO_WORK,
+  type PendingRevocation,
 } from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import type { CorrelateReceipts } from '../../../src/application/messages/correlate-receipts.ts';
@@ -16,8 +16,6 @@ import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts'
 import { NOW } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
-
-const NO_WORK: ProviderWork = { submissions: [], revocations: [] };
 
 const receipts: readonly SubmissionReceipt[] = ['a:one', 'a:two', 'b:three'].map((providerMessageId) => ({
   channel: 'sms',

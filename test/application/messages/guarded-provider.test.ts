@@ -4,8 +4,9 @@ import { withNamedIds } from '../../../src/application/messages/provider-ids.ts'
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../../src/application/ports/provider-events.ts';
 import { PROVIDER_OPEN_WINDOWS_MS } from '../../../src/domain/messages/provider-circuit.ts';
+import { UNLIMITED_CAPACITY } from '../../../src/domain/messages/submission-share.ts';
 import { rejectedAs, type SubmitResult } from '../../../src/domain/messages/submit-result.ts';
-import { anSmsId, aPhoneNumber, aSubmission, NOW, SECOND_MS } from '../../support/builders.ts';
+import { anSmsId, aPhoneNumber, aSubmission, NOW, PROJECT_ID, SECOND_MS } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { submitAll } from '../../support/submit-all.ts';
 
@@ -53,6 +54,7 @@ beforeEach(() => {
     async revoke(ids) {
       revoked.push(ids);
     },
+    capacity: ({ projectId }) => ({ free: 0, waiting: projectId.length }),
     health: () => ({ ok: true, detail: 'bound' }),
     check: async () => ({ ok: true, detail: 'welcome' }),
     async close() {},
@@ -107,6 +109,19 @@ describe('the names of a guarded provider', () => {
     await guarded.revoke?.(['smsc:17', 'other:18', 'smsc:19']);
     await guarded.revoke?.(['other:18']);
     expect(revoked).toEqual([['17', '19']]);
+  });
+});
+
+describe('the capacity of a guarded provider', () => {
+  it('the capacity is that of its provider, and without limit while the provider is not called', async () => {
+    const backlog = { priority: 'code', projectId: PROJECT_ID } as const;
+    const waiting = PROJECT_ID.length;
+    expect(guarded.capacity(backlog)).toEqual({ free: 0, waiting });
+    nextResult = () => BUSY;
+    await submit(10);
+    expect(guarded.capacity(backlog)).toEqual(UNLIMITED_CAPACITY);
+    now += PROVIDER_OPEN_WINDOWS_MS[0] ?? 0;
+    expect(guarded.capacity(backlog)).toEqual({ free: 0, waiting });
   });
 });
 

@@ -7,7 +7,7 @@ import {
   startAttemptJobId,
 } from '../../../src/application/jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../../../src/application/jobs/job.ts';
-import { AdvanceMessages } from '../../../src/application/messages/advance-messages.ts';
+import { AdvanceMessages, NO_WORK } from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import { CorrelateReceipts } from '../../../src/application/messages/correlate-receipts.ts';
 import { RevokeAttempts } from '../../../src/application/messages/revoke-attempts.ts';
@@ -393,6 +393,7 @@ describe('the way of a message', () => {
     expect(work).toEqual({
       submissions: [],
       revocations: [{ channel: 'whatsapp', providerMessageIds: ['id-0'] }],
+      waiting: [],
     });
   });
 
@@ -405,7 +406,7 @@ describe('the way of a message', () => {
     const work = await world.unitOfWork.run((stores) =>
       world.container.get(AdvanceMessages).execute(stores, { events }),
     );
-    expect(work).toEqual({ submissions: [], revocations: [] });
+    expect(work).toEqual(NO_WORK);
   });
 
   it('the start of a message that ended while its provider was at its limit leaves no job', async () => {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import { RevokeAttempts } from '../../../src/application/messages/revoke-attempts.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
+import { UNLIMITED_CAPACITY } from '../../../src/domain/messages/submission-share.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
@@ -15,6 +16,7 @@ function aProvider(
     name,
     async start() {},
     submit: async () => ({ kind: 'accepted', providerMessageIds: ['one'] }),
+    capacity: () => UNLIMITED_CAPACITY,
     health: () => ({ ok: true, detail: 'sound' }),
     check: async () => ({ ok: true, detail: 'sound' }),
     async close() {},

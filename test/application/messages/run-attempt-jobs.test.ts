@@ -3,17 +3,19 @@ import { BackgroundWork } from '../../../src/application/concurrency/background-
 import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batcher.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import type { MessageWork } from '../../../src/application/jobs/attempt-jobs.ts';
-import type {
-  AdvanceMessages,
-  MessageBatch,
-  PendingRevocation,
-  PendingSubmission,
+import {
+  type AdvanceMessages,
+  type MessageBatch,
+  NO_WORK,
+  type PendingRevocation,
+  type PendingSubmission,
 } from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import type { CorrelateReceipts } from '../../../src/application/messages/correlate-receipts.ts';
 import type { RevokeAttempts } from '../../../src/application/messages/revoke-attempts.ts';
 import { RunAttemptJobs } from '../../../src/application/messages/run-attempt-jobs.ts';
 import type { SubmitAttempts } from '../../../src/application/messages/submit-attempts.ts';
+import { WaitingStarts } from '../../../src/application/messages/waiting-starts.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { NOW } from '../../support/builders.ts';
@@ -35,7 +37,7 @@ function world(revocations: readonly PendingRevocation[] = []) {
   const advanceMessages = {
     async execute(_stores: Stores, { events = [], jobs = [] }: MessageBatch) {
       log.push(jobs.length > 0 ? `jobs ${jobs.length}` : `results ${events.length}`);
-      return { submissions: jobs.map(() => ({}) as PendingSubmission), revocations };
+      return { ...NO_WORK, submissions: jobs.map(() => ({}) as PendingSubmission), revocations };
     },
   } as unknown as AdvanceMessages;
   const unitOfWork = {
@@ -70,6 +72,7 @@ function world(revocations: readonly PendingRevocation[] = []) {
     advanceMessages,
     applyMessageEvents,
     submitAttempts,
+    waitingStarts: new WaitingStarts({ clock: { now: () => NOW } }),
     revokeAttempts,
     background,
     resultRetryDelay: (over) => void setImmediate(over),
@@ -194,7 +197,7 @@ function lockedWorld() {
       if (smsIds.includes('sms-p1')) throw new Error('poison');
       heldUp = ['a', 'b'].filter(isHeldUp);
       log.push(smsIds.join(' '));
-      return { submissions: [], revocations: [] };
+      return NO_WORK;
     },
   } as unknown as AdvanceMessages;
   const messages = {
@@ -227,6 +230,7 @@ function lockedWorld() {
     advanceMessages,
     applyMessageEvents,
     submitAttempts: {} as SubmitAttempts,
+    waitingStarts: new WaitingStarts({ clock: { now: () => NOW } }),
     revokeAttempts,
     background,
     resultRetryDelay: (over) => void setImmediate(over),

@@ -4,7 +4,13 @@ import type { ApplyMessageEvents } from '../../../src/application/messages/apply
 import type { SubmittedAttempt } from '../../../src/application/messages/correlate-receipts.ts';
 import { SubmissionCapacity } from '../../../src/application/messages/submission-capacity.ts';
 import { SubmitAttempts, UNTOLD_MS } from '../../../src/application/messages/submit-attempts.ts';
+import { WaitingStarts } from '../../../src/application/messages/waiting-starts.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
+import {
+  type ProviderCapacity,
+  UNLIMITED_CAPACITY,
+  WAITING_MIN,
+} from '../../../src/domain/messages/submission-share.ts';
 import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
 import {
@@ -24,6 +30,20 @@ const LIVE = aProject({ environment: 'live' });
 
 const acceptedAs = (id: string): SubmitResult => ({ kind: 'accepted', providerMessageIds: [id] });
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Attempts that were committed. */
+const pendingOf = (channel: Channel, numbers: readonly number[], { hasWaited = false } = {}) =>
+  numbers.map((number) => ({
+    message: aMessage({
+      smsId: anSmsId(number),
+      channels: [channel],
+      attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+      attempts: [anAttempt({ startedAt: NOW })],
+    }),
+    project: LIVE,
+    attemptNumber: 0,
+    hasWaited,
+  }));
 
 /**
  * SubmitAttempts around one provider, or none; `lateMs` after its attempts were committed. Results are committed after
@@ -54,6 +74,7 @@ function world(
       if (submit === null) throw new Error('No route leads here');
       return submit(submission);
     },
+    capacity: () => UNLIMITED_CAPACITY,
     health: () => ({ ok: true, detail: 'under test' }),
     check: async () => ({ ok: true, detail: 'under test' }),
     async close() {},
@@ -61,6 +82,7 @@ function world(
   const submitAttempts = new SubmitAttempts({
     applyMessageEvents: applyMessageEvents as ApplyMessageEvents,
     submissionCapacity: capacity,
+    waitingStarts: new WaitingStarts({ clock: { now: () => NOW } }),
     submitTimeout(expired) {
       const timeout = { expire: expired, isCancelled: false };
       timeouts.push(timeout);
@@ -73,19 +95,9 @@ function world(
     logger,
     channelProviders: { route: () => (submit === null ? [] : [provider]) },
   });
-  const pending = (channel: Channel, ...numbers: readonly number[]) =>
-    numbers.map((number) => ({
-      message: aMessage({
-        smsId: anSmsId(number),
-        channels: [channel],
-        attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-        attempts: [anAttempt({ startedAt: NOW })],
-      }),
-      project: LIVE,
-      attemptNumber: 0,
-    }));
+  const pending = (channel: Channel, ...numbers: readonly number[]) => pendingOf(channel, numbers);
   const execute = (channel: Channel, ...numbers: readonly number[]) =>
-    submitAttempts.execute(pending(channel, ...numbers));
+    submitAttempts.execute(pendingOf(channel, numbers));
   const isFull = (channel: Channel) =>
     capacity.retryAt(
       { channel, environment: 'live', provider: 'one' },
@@ -107,7 +119,10 @@ const result = (number: number, expected: unknown, provider: string | undefined 
 /** SubmitAttempts around a route of providers by name, whose results are given. */
 function routedWorld(
   providers: Readonly<Record<string, ChannelProvider['submit']>>,
-  { nowAfterFirst = NOW }: { readonly nowAfterFirst?: number } = {},
+  {
+    nowAfterFirst = NOW,
+    capacities = [],
+  }: { readonly nowAfterFirst?: number; readonly capacities?: readonly ProviderCapacity[] } = {},
 ) {
   const calls: [provider: string, smsId: string][] = [];
   /** The time that each call left to the provider. */
@@ -115,7 +130,7 @@ function routedWorld(
   const recorded: SubmittedAttempt[] = [];
   let now = NOW;
   const route = Object.entries(providers).map(
-    ([name, submit]): ChannelProvider => ({
+    ([name, submit], index): ChannelProvider => ({
       name,
       async start() {},
       submit(submission) {
@@ -124,6 +139,7 @@ function routedWorld(
         now = nowAfterFirst;
         return submit(submission);
       },
+      capacity: () => capacities[index] ?? UNLIMITED_CAPACITY,
       health: () => ({ ok: true, detail: 'under test' }),
       check: async () => ({ ok: true, detail: 'under test' }),
       async close() {},
@@ -136,18 +152,18 @@ function routedWorld(
       },
     } as unknown as ApplyMessageEvents,
     submissionCapacity: new SubmissionCapacity(),
+    waitingStarts: new WaitingStarts({ clock: { now: () => now } }),
     submitTimeout: () => () => {},
     background: new BackgroundWork({ logger: new RecordingLogger() }),
     clock: { now: () => now },
     logger: new RecordingLogger(),
     channelProviders: { route: () => route },
   });
-  const { pending } = world(null);
-  const execute = (...numbers: readonly number[]) => submitAttempts.execute(pending('sms', ...numbers));
-  return { execute, calls, attemptTimeoutsMs, recorded };
+  const execute = (...numbers: readonly number[]) => submitAttempts.execute(pendingOf('sms', numbers));
+  return { submitAttempts, execute, calls, attemptTimeoutsMs, recorded };
 }
 
-const rejectedAs = (cause?: 'busy' | 'sender', endsChain = false): SubmitResult => ({
+const rejectedAs = (cause?: 'busy' | 'limited' | 'sender', endsChain = false): SubmitResult => ({
   kind: 'rejected',
   reason: 'Not this one',
   endsChain,
@@ -197,6 +213,40 @@ describe('a route of several providers', () => {
     });
     await other.execute(1);
     expect(other.recorded).toEqual([result(1, rejectedAs('sender'), 'second')]);
+  });
+
+  it('SubmitAttempts gives what has waited for a provider that is full to the next one at once', async () => {
+    const full = { free: 0, waiting: WAITING_MIN };
+    const here = routedWorld(
+      { first: async () => acceptedAs('first'), second: async () => acceptedAs('second') },
+      { capacities: [full, full] },
+    );
+    await here.submitAttempts.execute(pendingOf('sms', [1, 2], { hasWaited: true }));
+    await here.execute(3);
+    expect(here.calls).toEqual([
+      ['second', anSmsId(1)],
+      ['second', anSmsId(2)],
+      ['first', anSmsId(3)],
+    ]);
+  });
+
+  it('SubmitAttempts calls the provider of what has waited as soon as it has capacity', async () => {
+    const here = routedWorld(
+      { first: async () => acceptedAs('first'), second: async () => acceptedAs('second') },
+      { capacities: [{ free: 1, waiting: WAITING_MIN }] },
+    );
+    await here.submitAttempts.execute(pendingOf('sms', [1], { hasWaited: true }));
+    expect(here.calls).toEqual([['first', anSmsId(1)]]);
+  });
+
+  it('SubmitAttempts rejects what has waited for its only provider as it does what waited there', async () => {
+    const here = routedWorld(
+      { first: async () => acceptedAs('first') },
+      { capacities: [{ free: 0, waiting: WAITING_MIN }] },
+    );
+    await here.submitAttempts.execute(pendingOf('sms', [1], { hasWaited: true }));
+    const expected = { ...rejectedAs('limited'), reason: 'More messages wait than the provider takes' };
+    expect(here.recorded).toEqual([result(1, expected, 'first')]);
   });
 
   it('SubmitAttempts records what the last provider of the route said', async () => {

@@ -1,0 +1,104 @@
+import type { Environment, Project } from '../../domain/access/project.ts';
+import { messagePriority } from '../../domain/jobs/job-priority.ts';
+import type { Message } from '../../domain/messages/message.ts';
+import type { Channel } from '../../domain/shared/channel.ts';
+import type { CampaignLimits, StartingMessage } from '../campaigns/campaign-limits.ts';
+import { type ChannelProvider, type ChannelProviders, PROVIDER_WAIT_MS } from '../ports/channel-provider.ts';
+import type { Stores } from '../ports/stores.ts';
+import { CAPACITY_RETRY_MS, type SubmissionCapacity } from './submission-capacity.ts';
+import type { WaitingStart, WaitingStarts } from './waiting-starts.ts';
+
+interface AdmitPorts {
+  readonly channelProviders: Pick<ChannelProviders, 'route'>;
+  readonly submissionCapacity: SubmissionCapacity;
+  readonly waitingStarts: Pick<WaitingStarts, 'admission'>;
+  readonly campaignLimits: CampaignLimits;
+}
+
+/** An attempt that is about to start. */
+export interface AttemptStart {
+  readonly message: Message;
+  readonly attemptNumber: number;
+  /** It waits for its provider no longer: there is capacity, or it has waited for long enough. */
+  readonly isWaitOver: boolean;
+}
+
+/** What else decides when attempts start. */
+export interface StartSurroundings {
+  readonly projects: ReadonlyMap<string, Project>;
+  /** Whether attempts of the project start later, because a lock holds up its submit results. */
+  readonly isLocked: (projectId: string) => boolean;
+  readonly now: number;
+}
+
+/** When an attempt starts that does not start now. */
+export interface Postponed {
+  readonly at: number;
+  /** Present when it starts earlier, as soon as its provider has capacity. */
+  readonly waiting?: WaitingStart;
+}
+
+/** Decides which attempts start now. */
+export class AdmitStarts {
+  readonly #ports: AdmitPorts;
+
+  constructor(ports: AdmitPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Resolves with when the others start, by message: those of an isolated project, of a provider at its limit or without
+   * capacity, and of campaigns that have to wait. What waits for another reason neither counts for a campaign's rate nor opens a
+   * conversation.
+   */
+  async execute(
+    stores: Stores,
+    starts: readonly AttemptStart[],
+    { projects, isLocked, now }: StartSurroundings,
+  ): Promise<ReadonlyMap<string, Postponed>> {
+    const { waitingStarts, campaignLimits } = this.#ports;
+    const mayBegin = waitingStarts.admission();
+    const postponed = new Map<string, Postponed>();
+    const ready: StartingMessage[] = [];
+    for (const start of starts) {
+      const { message } = start;
+      const project = projects.get(message.projectId);
+      const later = isLocked(message.projectId)
+        ? { at: now + CAPACITY_RETRY_MS }
+        : this.#postponedByProvider(start, project, mayBegin, now);
+      if (later !== null) postponed.set(message.smsId, later);
+      else if (message.attempts.length === 0 && project !== undefined) ready.push({ message, project });
+    }
+    for (const [smsId, at] of await campaignLimits.admit(stores, ready, now)) postponed.set(smsId, { at });
+    return postponed;
+  }
+
+  /** By the first provider of the route: a later one only gets what that one did not take. */
+  #postponedByProvider(
+    { message, attemptNumber, isWaitOver }: AttemptStart,
+    project: Project | undefined,
+    mayBegin: (provider: ChannelProvider, backlog: WaitingStart['backlog']) => boolean,
+    now: number,
+  ): Postponed | null {
+    const channel = message.channels[attemptNumber];
+    if (project === undefined || channel === undefined) return null;
+    const provider = this.#firstProvider(channel, project.environment, message);
+    if (provider === undefined) return null;
+    const { smsId, projectId } = message;
+    const backlog = { priority: messagePriority(message), projectId };
+    const key = { channel, environment: project.environment, provider: provider.name };
+    const retryAt = this.#ports.submissionCapacity.retryAt(key, backlog, now);
+    if (retryAt !== null) return { at: retryAt };
+    if (isWaitOver || mayBegin(provider, backlog)) return null;
+    const at = now + PROVIDER_WAIT_MS;
+    return { at, waiting: { smsId, attemptNumber, provider, backlog, jobDueAt: at } };
+  }
+
+  #firstProvider(
+    channel: Channel,
+    environment: Environment,
+    { phoneNumber }: Message,
+  ): ChannelProvider | undefined {
+    return this.#ports.channelProviders.route(channel, environment, phoneNumber)[0];
+  }
+}

@@ -1,0 +1,192 @@
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
+import { mayBegin, TAKEN_PERIOD_MS, UNLIMITED_CAPACITY } from '../../domain/messages/submission-share.ts';
+import type { ChannelProvider } from '../ports/channel-provider.ts';
+import type { Clock } from '../ports/clock.ts';
+
+/** Starts that wait in the memory of one process; what comes on top waits for its job. */
+export const WAITING_STARTS_MAX = 20_000;
+/** So many are begun in one transaction. */
+export const WAITING_STARTS_BATCH_MAX = 256;
+/** Backlogs that wait for nothing and had nothing taken for so long are forgotten, in milliseconds. */
+const FORGET_AFTER_MS = 10_000;
+
+/** An attempt that begins when its provider has capacity, or else with its job. */
+export interface WaitingStart extends AttemptRef {
+  readonly provider: ChannelProvider;
+  readonly backlog: Backlog;
+  /** When its job is due. */
+  readonly jobDueAt: number;
+}
+
+/** What one backlog has at one provider. */
+interface ProviderBacklog {
+  readonly provider: ChannelProvider;
+  readonly backlog: Backlog;
+  /** In order. */
+  readonly starts: Set<WaitingStart>;
+  /** Of the period in which the provider took one last, and of the one before it. */
+  period: number;
+  taken: number;
+  takenBefore: number;
+}
+
+/**
+ * Attempts that wait until their provider hands them over soon. One that is begun and not handed over when its process dies is
+ * never submitted, because nobody knows that it was not. One that waits here has a job, due when it has waited for long enough:
+ * after a crash another process begins it then.
+ */
+export class WaitingStarts {
+  readonly #clock: Clock;
+  readonly #backlogs = new Map<string, ProviderBacklog>();
+  /** All of them, the one whose job is due first in front. */
+  readonly #starts = new Map<WaitingStart, ProviderBacklog>();
+  /** Those whose provider took or rejected something. */
+  readonly #changed = new Set<ProviderBacklog>();
+  #tellsSoon = false;
+  #forgotAt = 0;
+  #onCapacity = (): void => {};
+
+  constructor({ clock }: { readonly clock: Clock }) {
+    this.#clock = clock;
+  }
+
+  /** Called when waiting starts may be taken. */
+  whenCapacity(listener: () => void): void {
+    this.#onCapacity = listener;
+  }
+
+  /** Says of one attempt after the other whether it may begin now; those that may count for those after them. */
+  admission(): (provider: ChannelProvider, backlog: Backlog) => boolean {
+    this.#forgetIdle();
+    const left = new Map<ProviderBacklog, number>();
+    return (provider, backlog) => {
+      const capacity = provider.capacity(backlog);
+      if (capacity === UNLIMITED_CAPACITY) return true;
+      const own = this.#backlogOf(provider, backlog);
+      const count = left.get(own) ?? mayBegin(capacity, this.#takenLately(own));
+      if (count <= 0) return false;
+      left.set(own, count - 1);
+      return true;
+    };
+  }
+
+  /** Whether an attempt of the backlog may begin now. */
+  hasCapacity(provider: ChannelProvider, backlog: Backlog): boolean {
+    return this.admission()(provider, backlog);
+  }
+
+  /** They wait, behind the others of their backlog. Nothing happens when too many wait: their jobs begin them. */
+  add(starts: readonly WaitingStart[]): void {
+    this.#dropOverdue();
+    for (const start of starts) {
+      if (this.#starts.size >= WAITING_STARTS_MAX) return;
+      const own = this.#backlogOf(start.provider, start.backlog);
+      own.starts.add(start);
+      this.#starts.set(start, own);
+      // What it waited for may have ended before it was added.
+      this.#changed.add(own);
+    }
+    if (this.#changed.size > 0) this.#tellSoon();
+  }
+
+  /** A submission has its result; `isTaken` unless the provider may take it later. */
+  settled(provider: ChannelProvider, backlog: Backlog, isTaken: boolean): void {
+    const own = this.#backlogOf(provider, backlog);
+    if (isTaken) this.#countTaken(own);
+    if (own.starts.size === 0) return;
+    this.#changed.add(own);
+    this.#tellSoon();
+  }
+
+  /** Takes those that may begin now. They wait no longer. */
+  takeReady(): readonly WaitingStart[] {
+    this.#dropOverdue();
+    const ready: WaitingStart[] = [];
+    for (const own of this.#changed) {
+      this.#changed.delete(own);
+      let count = mayBegin(own.provider.capacity(own.backlog), this.#takenLately(own));
+      for (const start of own.starts) {
+        if (count <= 0) break;
+        if (ready.length === WAITING_STARTS_BATCH_MAX) {
+          this.#changed.add(own);
+          return ready;
+        }
+        count -= 1;
+        this.#remove(start, own);
+        ready.push(start);
+      }
+    }
+    return ready;
+  }
+
+  /** After all that changes with it, and when the provider has sent what waited there. */
+  #tellSoon(): void {
+    if (this.#tellsSoon) return;
+    this.#tellsSoon = true;
+    queueMicrotask(() => {
+      this.#tellsSoon = false;
+      this.#onCapacity();
+    });
+  }
+
+  /** In the last whole period, or in the current one when that is more. */
+  #takenLately({ period, taken, takenBefore }: ProviderBacklog): number {
+    const age = this.#period() - period;
+    if (age === 0) return Math.max(taken, takenBefore);
+    return age === 1 ? taken : 0;
+  }
+
+  #countTaken(own: ProviderBacklog): void {
+    const period = this.#period();
+    if (period !== own.period) {
+      own.takenBefore = period === own.period + 1 ? own.taken : 0;
+      own.taken = 0;
+      own.period = period;
+    }
+    own.taken += 1;
+  }
+
+  #period(): number {
+    return Math.floor(this.#clock.now() / TAKEN_PERIOD_MS);
+  }
+
+  #backlogOf(provider: ChannelProvider, backlog: Backlog): ProviderBacklog {
+    const { priority, projectId } = backlog;
+    const key = `${provider.name} ${priority} ${projectId}`;
+    const own = this.#backlogs.get(key) ?? {
+      provider,
+      backlog: { priority, projectId },
+      starts: new Set(),
+      period: 0,
+      taken: 0,
+      takenBefore: 0,
+    };
+    this.#backlogs.set(key, own);
+    return own;
+  }
+
+  #remove(start: WaitingStart, own: ProviderBacklog): void {
+    this.#starts.delete(start);
+    own.starts.delete(start);
+  }
+
+  /** Their jobs begin them. */
+  #dropOverdue(): void {
+    const now = this.#clock.now();
+    for (const [start, own] of this.#starts) {
+      if (start.jobDueAt > now) break;
+      this.#remove(start, own);
+    }
+  }
+
+  #forgetIdle(): void {
+    const now = this.#clock.now();
+    if (Math.abs(now - this.#forgotAt) < FORGET_AFTER_MS) return;
+    this.#forgotAt = now;
+    const since = this.#period() - FORGET_AFTER_MS / TAKEN_PERIOD_MS;
+    for (const [key, own] of this.#backlogs) {
+      if (own.starts.size === 0 && own.period < since) this.#backlogs.delete(key);
+    }
+  }
+}

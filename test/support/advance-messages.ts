@@ -1,0 +1,33 @@
+import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
+import { CampaignLimits } from '../../src/application/campaigns/campaign-limits.ts';
+import { AdmitStarts } from '../../src/application/messages/admit-starts.ts';
+import { AdvanceMessages } from '../../src/application/messages/advance-messages.ts';
+import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
+import { WaitingStarts } from '../../src/application/messages/waiting-starts.ts';
+import type { ChannelProvider } from '../../src/application/ports/channel-provider.ts';
+import type { Clock } from '../../src/application/ports/clock.ts';
+import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
+
+/** AdvanceMessages as a process makes it, whose routes have this provider, or none. */
+export function advanceMessagesWith({
+  clock,
+  provider,
+  waitingStarts = new WaitingStarts({ clock }),
+}: {
+  readonly clock: Clock;
+  readonly provider?: ChannelProvider | undefined;
+  readonly waitingStarts?: WaitingStarts;
+}): AdvanceMessages {
+  return new AdvanceMessages({
+    clock,
+    ids: new RandomIdSource(),
+    enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
+    admitStarts: new AdmitStarts({
+      channelProviders: { route: () => (provider === undefined ? [] : [provider]) },
+      submissionCapacity: new SubmissionCapacity(),
+      waitingStarts,
+      campaignLimits: new CampaignLimits({ keepsPlatformLimits: true }),
+    }),
+    restorePoint: { covers: () => false },
+  });
+}
