@@ -12,6 +12,7 @@ const TESTS: readonly string[] = [
   'kill-webhooks',
   'kill-campaigns',
   'kill-smsc',
+  'kill-backlog',
   'kill-operators',
   'credit-race',
   'faults',

@@ -18,8 +18,10 @@ export function mayHaveMore(
 
 /** So many submissions of one backlog may wait at a provider, however few of them it takes. */
 export const WAITING_MIN = 4;
-/** More of them may wait while the provider took as many in the last period of this length, in milliseconds. */
-export const TAKEN_PERIOD_MS = 250;
+/** What a provider takes is counted in periods of this length, in milliseconds. */
+export const TAKEN_PERIOD_MS = 1_000;
+/** More may wait: this share of what the provider took in the last period, so that they soon go out. */
+export const WAITING_SHARE = 1 / 4;
 
 /** What stands between the submissions of one backlog and the other side. */
 export interface ProviderCapacity {
@@ -33,10 +35,9 @@ export interface ProviderCapacity {
 export const UNLIMITED_CAPACITY: ProviderCapacity = { free: Number.POSITIVE_INFINITY, waiting: 0 };
 
 /**
- * How many more attempts of a backlog may begin, of which the provider took `taken` in the last `TAKEN_PERIOD_MS`. One that is
- * begun and not handed over when its process dies is never submitted, so few may wait. If none did, the provider would wait for
- * this service.
+ * How many more attempts of a backlog may begin, of which the provider took `taken` in the last period. One that is begun and
+ * not handed over when its process dies is never submitted, so few may wait. If none did, the provider would wait for this service.
  */
 export function mayBegin({ free, waiting }: ProviderCapacity, taken: number): number {
-  return Math.max(0, free + Math.max(WAITING_MIN, taken) - waiting);
+  return Math.max(0, free + Math.max(WAITING_MIN, Math.ceil(taken * WAITING_SHARE)) - waiting);
 }

@@ -64,23 +64,23 @@ describe('the admission of attempts', () => {
     expect([admitted(provider, A), admitted(provider, B)]).toEqual([0, 4]);
   });
 
-  it('as many wait as the provider took in the last quarter of a second', () => {
+  it('as many wait as the provider took in a quarter of the last second', () => {
     const provider = full();
-    taken(9, provider);
+    taken(35, provider);
     expect([admitted(provider), admitted(provider, B)]).toEqual([5, 0]);
-    now += 250;
+    now += 1_000;
     taken(2, provider);
     expect(admitted(provider)).toBe(5);
-    now += 250;
+    now += 1_000;
     expect(admitted(provider)).toBe(0);
-    taken(9, provider);
-    now += 500;
+    taken(35, provider);
+    now += 2_000;
     expect(admitted(provider)).toBe(0);
   });
 
   it('what the provider may take later counts as not taken', () => {
     const provider = full();
-    for (let index = 0; index < 9; index += 1) starts.settled(provider, A, false);
+    for (let index = 0; index < 35; index += 1) starts.settled(provider, A, false);
     expect(admitted(provider)).toBe(0);
   });
 });
