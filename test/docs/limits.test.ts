@@ -105,6 +105,7 @@ import {
   BACKLOG_SHARE,
   SUBMISSIONS_IN_FLIGHT_MAX,
 } from '../../src/application/messages/submission-capacity.ts';
+import { WAITING_STARTS_MAX } from '../../src/application/messages/waiting-starts.ts';
 import { PROVIDER_WAIT_MS } from '../../src/application/ports/channel-provider.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
@@ -143,7 +144,13 @@ import {
   SENDER_ID_CHARACTERS_MAX,
   VERIFICATION_CODE_CHARACTERS_MAX,
 } from '../../src/domain/messages/send-request.ts';
-import { PLACES_PER_KEPT, SLOW_AFTER_MS } from '../../src/domain/messages/submission-share.ts';
+import {
+  PLACES_PER_KEPT,
+  SLOW_AFTER_MS,
+  TAKEN_PERIOD_MS,
+  WAITING_MIN,
+  WAITING_SHARE,
+} from '../../src/domain/messages/submission-share.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../src/domain/messages/submit-result.ts';
 import { DEFAULT_RATE_LIMIT } from '../../src/domain/rate-limiting/rate-limiter.ts';
 import {
@@ -355,6 +362,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'submissions in flight to one channel provider',
         `${number(SUBMISSIONS_IN_FLIGHT_MAX)}; more attempts start a second later or more, but for ${number(SUBMISSIONS_IN_FLIGHT_MAX * BACKLOG_SHARE)} of each project and priority`,
+      ],
+      [
+        'attempts of one project and priority that are begun and wait at a provider',
+        `${WAITING_MIN}, or a ${WAITING_SHARE === 1 / 4 ? 'quarter' : '?'} of those that it took in the last ${TAKEN_PERIOD_MS === 1_000 ? 'second' : '?'}; more wait without being begun, ${number(WAITING_STARTS_MAX)} in memory, and begin after ${PROVIDER_WAIT_MS / 1_000} s at the latest`,
       ],
       [
         'requests to one channel provider over HTTP',
