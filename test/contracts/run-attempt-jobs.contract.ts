@@ -6,6 +6,7 @@ import type { PendingSubmission } from '../../src/application/messages/advance-m
 import type { ApplyMessageEvents } from '../../src/application/messages/apply-message-events.ts';
 import type { RevokeAttempts } from '../../src/application/messages/revoke-attempts.ts';
 import { RunAttemptJobs } from '../../src/application/messages/run-attempt-jobs.ts';
+import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
 import type { SubmitAttempts } from '../../src/application/messages/submit-attempts.ts';
 import { WaitingStarts } from '../../src/application/messages/waiting-starts.ts';
 import { type ChannelProvider, PROVIDER_WAIT_MS } from '../../src/application/ports/channel-provider.ts';
@@ -43,11 +44,12 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
     const background = new BackgroundWork({ logger });
     const submitted: string[] = [];
     const pending: PendingSubmission[] = [];
-    const waitingStarts = new WaitingStarts({ clock });
+    const submissionCapacity = new SubmissionCapacity();
+    const waitingStarts = new WaitingStarts({ submissionCapacity, clock });
     const delays: (() => void)[] = [];
     const runAttemptJobs = new RunAttemptJobs({
       unitOfWork,
-      advanceMessages: advanceMessagesWith({ clock, provider, waitingStarts }),
+      advanceMessages: advanceMessagesWith({ clock, provider, submissionCapacity, waitingStarts }),
       applyMessageEvents: {
         keptUp: async () => {},
         isLocked: () => false,

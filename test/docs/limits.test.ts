@@ -105,7 +105,6 @@ import {
   BACKLOG_SHARE,
   SUBMISSIONS_IN_FLIGHT_MAX,
 } from '../../src/application/messages/submission-capacity.ts';
-import { WAITING_STARTS_MAX } from '../../src/application/messages/waiting-starts.ts';
 import { PROVIDER_WAIT_MS } from '../../src/application/ports/channel-provider.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
@@ -365,7 +364,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'attempts of one project and priority that are begun and wait at a provider',
-        `${WAITING_MIN}, or a ${WAITING_SHARE === 1 / 4 ? 'quarter' : '?'} of those that it took in the last ${TAKEN_PERIOD_MS === 1_000 ? 'second' : '?'}; more wait without being begun, ${number(WAITING_STARTS_MAX)} in memory, and begin after ${PROVIDER_WAIT_MS / 1_000} s at the latest`,
+        `${WAITING_MIN}, or a ${WAITING_SHARE === 1 / 4 ? 'quarter' : '?'} of those that it took in the last ${TAKEN_PERIOD_MS === 1_000 ? 'second' : '?'}; more wait without being begun, count as in flight, and begin after ${PROVIDER_WAIT_MS / 1_000} s at the latest`,
       ],
       [
         'requests to one channel provider over HTTP',

@@ -12,10 +12,12 @@ import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks
 export function advanceMessagesWith({
   clock,
   provider,
-  waitingStarts = new WaitingStarts({ clock }),
+  submissionCapacity = new SubmissionCapacity(),
+  waitingStarts = new WaitingStarts({ submissionCapacity, clock }),
 }: {
   readonly clock: Clock;
   readonly provider?: ChannelProvider | undefined;
+  readonly submissionCapacity?: SubmissionCapacity;
   readonly waitingStarts?: WaitingStarts;
 }): AdvanceMessages {
   return new AdvanceMessages({
@@ -24,7 +26,7 @@ export function advanceMessagesWith({
     enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
     admitStarts: new AdmitStarts({
       channelProviders: { route: () => (provider === undefined ? [] : [provider]) },
-      submissionCapacity: new SubmissionCapacity(),
+      submissionCapacity,
       waitingStarts,
       campaignLimits: new CampaignLimits({ keepsPlatformLimits: true }),
     }),

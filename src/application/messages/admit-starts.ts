@@ -91,7 +91,7 @@ export class AdmitStarts {
     if (retryAt !== null) return { at: retryAt };
     if (isWaitOver || mayBegin(provider, backlog)) return null;
     const at = now + PROVIDER_WAIT_MS;
-    return { at, waiting: { smsId, attemptNumber, provider, backlog, jobDueAt: at } };
+    return { at, waiting: { smsId, attemptNumber, provider, key, backlog, jobDueAt: at } };
   }
 
   #firstProvider(

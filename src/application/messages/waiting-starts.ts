@@ -3,20 +3,33 @@ import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import { mayBegin, TAKEN_PERIOD_MS, UNLIMITED_CAPACITY } from '../../domain/messages/submission-share.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 
-/** Starts that wait in the memory of one process; what comes on top waits for its job. */
-export const WAITING_STARTS_MAX = 20_000;
 /** So many are begun in one transaction. */
 export const WAITING_STARTS_BATCH_MAX = 256;
 /** Backlogs that wait for nothing and had nothing taken for so long are forgotten, in milliseconds. */
 const FORGET_AFTER_MS = 10_000;
 
+interface WaitingPorts {
+  readonly submissionCapacity: Pick<SubmissionCapacity, 'begin'>;
+  readonly clock: Clock;
+}
+
 /** An attempt that begins when its provider has capacity, or else with its job. */
 export interface WaitingStart extends AttemptRef {
   readonly provider: ChannelProvider;
+  readonly key: ProviderKey;
   readonly backlog: Backlog;
   /** When its job is due. */
   readonly jobDueAt: number;
+}
+
+/** One in memory. */
+interface Waiting {
+  readonly start: WaitingStart;
+  readonly own: ProviderBacklog;
+  /** It counts as in flight no longer. */
+  readonly end: () => void;
 }
 
 /** What one backlog has at one provider. */
@@ -24,7 +37,7 @@ interface ProviderBacklog {
   readonly provider: ChannelProvider;
   readonly backlog: Backlog;
   /** In order. */
-  readonly starts: Set<WaitingStart>;
+  readonly starts: Set<Waiting>;
   /** Of the period in which the provider took one last, and of the one before it. */
   period: number;
   taken: number;
@@ -34,21 +47,21 @@ interface ProviderBacklog {
 /**
  * Attempts that wait until their provider hands them over soon. One that is begun and not handed over when its process dies is
  * never submitted, because nobody knows that it was not. One that waits here has a job, due when it has waited for long enough:
- * after a crash another process begins it then.
+ * after a crash another process begins it then. While it waits it counts as in flight, so that no more wait than may be.
  */
 export class WaitingStarts {
-  readonly #clock: Clock;
+  readonly #ports: WaitingPorts;
   readonly #backlogs = new Map<string, ProviderBacklog>();
   /** All of them, the one whose job is due first in front. */
-  readonly #starts = new Map<WaitingStart, ProviderBacklog>();
+  readonly #starts = new Set<Waiting>();
   /** Those whose provider took or rejected something. */
   readonly #changed = new Set<ProviderBacklog>();
   #tellsSoon = false;
   #forgotAt = 0;
   #onCapacity = (): void => {};
 
-  constructor({ clock }: { readonly clock: Clock }) {
-    this.#clock = clock;
+  constructor(ports: WaitingPorts) {
+    this.#ports = ports;
   }
 
   /** Called when waiting starts may be taken. */
@@ -58,6 +71,7 @@ export class WaitingStarts {
 
   /** Says of one attempt after the other whether it may begin now; those that may count for those after them. */
   admission(): (provider: ChannelProvider, backlog: Backlog) => boolean {
+    this.#dropOverdue();
     this.#forgetIdle();
     const left = new Map<ProviderBacklog, number>();
     return (provider, backlog) => {
@@ -76,14 +90,13 @@ export class WaitingStarts {
     return this.admission()(provider, backlog);
   }
 
-  /** They wait, behind the others of their backlog. Nothing happens when too many wait: their jobs begin them. */
+  /** They wait, behind the others of their backlog. */
   add(starts: readonly WaitingStart[]): void {
-    this.#dropOverdue();
     for (const start of starts) {
-      if (this.#starts.size >= WAITING_STARTS_MAX) return;
       const own = this.#backlogOf(start.provider, start.backlog);
-      own.starts.add(start);
-      this.#starts.set(start, own);
+      const waiting = { start, own, end: this.#ports.submissionCapacity.begin(start.key, start.backlog) };
+      own.starts.add(waiting);
+      this.#starts.add(waiting);
       // What it waited for may have ended before it was added.
       this.#changed.add(own);
     }
@@ -106,15 +119,15 @@ export class WaitingStarts {
     for (const own of this.#changed) {
       this.#changed.delete(own);
       let count = mayBegin(own.provider.capacity(own.backlog), this.#takenLately(own));
-      for (const start of own.starts) {
+      for (const waiting of own.starts) {
         if (count <= 0) break;
         if (ready.length === WAITING_STARTS_BATCH_MAX) {
           this.#changed.add(own);
           return ready;
         }
         count -= 1;
-        this.#remove(start, own);
-        ready.push(start);
+        this.#remove(waiting);
+        ready.push(waiting.start);
       }
     }
     return ready;
@@ -148,7 +161,7 @@ export class WaitingStarts {
   }
 
   #period(): number {
-    return Math.floor(this.#clock.now() / TAKEN_PERIOD_MS);
+    return Math.floor(this.#ports.clock.now() / TAKEN_PERIOD_MS);
   }
 
   #backlogOf(provider: ChannelProvider, backlog: Backlog): ProviderBacklog {
@@ -166,22 +179,23 @@ export class WaitingStarts {
     return own;
   }
 
-  #remove(start: WaitingStart, own: ProviderBacklog): void {
-    this.#starts.delete(start);
-    own.starts.delete(start);
+  #remove(waiting: Waiting): void {
+    this.#starts.delete(waiting);
+    waiting.own.starts.delete(waiting);
+    waiting.end();
   }
 
   /** Their jobs begin them. */
   #dropOverdue(): void {
-    const now = this.#clock.now();
-    for (const [start, own] of this.#starts) {
-      if (start.jobDueAt > now) break;
-      this.#remove(start, own);
+    const now = this.#ports.clock.now();
+    for (const waiting of this.#starts) {
+      if (waiting.start.jobDueAt > now) break;
+      this.#remove(waiting);
     }
   }
 
   #forgetIdle(): void {
-    const now = this.#clock.now();
+    const now = this.#ports.clock.now();
     if (Math.abs(now - this.#forgotAt) < FORGET_AFTER_MS) return;
     this.#forgotAt = now;
     const since = this.#period() - FORGET_AFTER_MS / TAKEN_PERIOD_MS;

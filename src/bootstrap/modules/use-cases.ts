@@ -150,7 +150,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, CampaignLimits, { keepsPlatformLimits });
   wire(bind, RestorePoint, { unitOfWork });
   wire(bind, MarkRestored, { unitOfWork, clock, ids: idSource });
-  wire(bind, WaitingStarts, { clock });
+  wire(bind, WaitingStarts, { submissionCapacity: SubmissionCapacity, clock });
   wire(bind, AdmitStarts, {
     channelProviders,
     submissionCapacity: SubmissionCapacity,

@@ -14,6 +14,7 @@ import { ApplyMessageEvents } from '../../../src/application/messages/apply-mess
 import type { CorrelateReceipts } from '../../../src/application/messages/correlate-receipts.ts';
 import type { RevokeAttempts } from '../../../src/application/messages/revoke-attempts.ts';
 import { RunAttemptJobs } from '../../../src/application/messages/run-attempt-jobs.ts';
+import { SubmissionCapacity } from '../../../src/application/messages/submission-capacity.ts';
 import type { SubmitAttempts } from '../../../src/application/messages/submit-attempts.ts';
 import { WaitingStarts } from '../../../src/application/messages/waiting-starts.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
@@ -72,7 +73,10 @@ function world(revocations: readonly PendingRevocation[] = []) {
     advanceMessages,
     applyMessageEvents,
     submitAttempts,
-    waitingStarts: new WaitingStarts({ clock: { now: () => NOW } }),
+    waitingStarts: new WaitingStarts({
+      submissionCapacity: new SubmissionCapacity(),
+      clock: { now: () => NOW },
+    }),
     revokeAttempts,
     background,
     resultRetryDelay: (over) => void setImmediate(over),
@@ -230,7 +234,10 @@ function lockedWorld() {
     advanceMessages,
     applyMessageEvents,
     submitAttempts: {} as SubmitAttempts,
-    waitingStarts: new WaitingStarts({ clock: { now: () => NOW } }),
+    waitingStarts: new WaitingStarts({
+      submissionCapacity: new SubmissionCapacity(),
+      clock: { now: () => NOW },
+    }),
     revokeAttempts,
     background,
     resultRetryDelay: (over) => void setImmediate(over),

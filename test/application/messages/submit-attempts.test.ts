@@ -82,7 +82,7 @@ function world(
   const submitAttempts = new SubmitAttempts({
     applyMessageEvents: applyMessageEvents as ApplyMessageEvents,
     submissionCapacity: capacity,
-    waitingStarts: new WaitingStarts({ clock: { now: () => NOW } }),
+    waitingStarts: new WaitingStarts({ submissionCapacity: capacity, clock: { now: () => NOW } }),
     submitTimeout(expired) {
       const timeout = { expire: expired, isCancelled: false };
       timeouts.push(timeout);
@@ -124,6 +124,7 @@ function routedWorld(
     capacities = [],
   }: { readonly nowAfterFirst?: number; readonly capacities?: readonly ProviderCapacity[] } = {},
 ) {
+  const submissionCapacity = new SubmissionCapacity();
   const calls: [provider: string, smsId: string][] = [];
   /** The time that each call left to the provider. */
   const attemptTimeoutsMs: number[] = [];
@@ -151,8 +152,8 @@ function routedWorld(
         recorded.push(attempt);
       },
     } as unknown as ApplyMessageEvents,
-    submissionCapacity: new SubmissionCapacity(),
-    waitingStarts: new WaitingStarts({ clock: { now: () => now } }),
+    submissionCapacity,
+    waitingStarts: new WaitingStarts({ submissionCapacity, clock: { now: () => now } }),
     submitTimeout: () => () => {},
     background: new BackgroundWork({ logger: new RecordingLogger() }),
     clock: { now: () => now },

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { SubmissionCapacity } from '../../../src/application/messages/submission-capacity.ts';
 import {
   WAITING_STARTS_BATCH_MAX,
-  WAITING_STARTS_MAX,
   type WaitingStart,
   WaitingStarts,
 } from '../../../src/application/messages/waiting-starts.ts';
@@ -12,9 +12,11 @@ import { anSmsId, NOW } from '../../support/builders.ts';
 
 const A: Backlog = { priority: 'code', projectId: 'a' };
 const B: Backlog = { priority: 'code', projectId: 'b' };
+const KEY = { channel: 'sms', environment: 'live', provider: 'smsc' } as const;
 const DUE_AT = NOW + 4_000;
 
 let now: number;
+let capacity: SubmissionCapacity;
 let starts: WaitingStarts;
 /** How often it was told that starts may be taken. */
 let told: number;
@@ -22,7 +24,8 @@ let told: number;
 beforeEach(() => {
   now = NOW;
   told = 0;
-  starts = new WaitingStarts({ clock: { now: () => now } });
+  capacity = new SubmissionCapacity({ inFlightMax: 4 });
+  starts = new WaitingStarts({ submissionCapacity: capacity, clock: { now: () => now } });
   starts.whenCapacity(() => {
     told += 1;
   });
@@ -37,7 +40,7 @@ const start = (
   number: number,
   provider: ChannelProvider,
   { backlog = A, jobDueAt = DUE_AT }: { readonly backlog?: Backlog; readonly jobDueAt?: number } = {},
-): WaitingStart => ({ smsId: anSmsId(number), attemptNumber: 0, provider, backlog, jobDueAt });
+): WaitingStart => ({ smsId: anSmsId(number), attemptNumber: 0, provider, key: KEY, backlog, jobDueAt });
 const numbered = (count: number, provider: ChannelProvider) =>
   Array.from({ length: count }, (_, index) => start(index, provider));
 /** How many of ten attempts may begin in one batch. */
@@ -131,14 +134,17 @@ describe('the starts that wait', () => {
     expect([ready().length, ready().length, ready().length]).toEqual([WAITING_STARTS_BATCH_MAX, 1, 0]);
   });
 
-  it('no more starts wait than the limit', () => {
-    let capacity = 0;
-    const provider = providerWith(() => ({ free: capacity, waiting: 4 }));
-    starts.add(numbered(WAITING_STARTS_MAX + 1, provider));
-    capacity = WAITING_STARTS_MAX + 1;
-    starts.settled(provider, A, false);
-    let count = 0;
-    for (let batch = ready(); batch.length > 0; batch = ready()) count += batch.length;
-    expect(count).toBe(WAITING_STARTS_MAX);
+  it('a start counts as in flight while it waits, until it is taken or its job is due', () => {
+    const isFull = () => capacity.retryAt(KEY, A, now) !== null;
+    const provider = providerWith(() => ({ free: 0, waiting: 3 }));
+    starts.add([...numbered(3, provider), start(3, full(), { jobDueAt: DUE_AT + 1 })]);
+    expect(isFull()).toBe(true);
+    expect(ready()).toEqual([anSmsId(0)]);
+    expect(isFull()).toBe(false);
+    starts.add([start(4, provider, { jobDueAt: DUE_AT + 1 })]);
+    expect(isFull()).toBe(true);
+    now = DUE_AT;
+    starts.admission();
+    expect(isFull()).toBe(false);
   });
 });
