@@ -36,7 +36,8 @@ export const UNLIMITED_CAPACITY: ProviderCapacity = { free: Number.POSITIVE_INFI
 
 /**
  * How many more attempts of a backlog may begin, of which the provider took `taken` in the last period. One that is begun and
- * not handed over when its process dies is never submitted, so few may wait. If none did, the provider would wait for this service.
+ * not handed over when its process dies is never submitted, so few may wait. If none did, the provider would wait for the
+ * service.
  */
 export function mayBegin({ free, waiting }: ProviderCapacity, taken: number): number {
   return Math.max(0, free + Math.max(WAITING_MIN, Math.ceil(taken * WAITING_SHARE)) - waiting);
