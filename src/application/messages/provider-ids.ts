@@ -10,20 +10,20 @@ const NAME_END = ':';
  * The same provider, whose message ids begin with its name: in submit results, receipts and revocations. So the ids of two
  * providers are never the same, and it passes over the revocations of others.
  */
-export function withNamedIds(provider: ChannelProvider): ChannelProvider {
+export function withPrefixedIds(provider: ChannelProvider): ChannelProvider {
   const { name } = provider;
-  const named: ChannelProvider = {
+  const prefixed: ChannelProvider = {
     name,
-    start: (sink) => provider.start((events, settled) => sink(namedEvents(name, events), settled)),
-    submit: async (submission) => namedResult(name, await provider.submit(submission)),
+    start: (sink) => provider.start((events, settled) => sink(prefixedEvents(name, events), settled)),
+    submit: async (submission) => prefixedResult(name, await provider.submit(submission)),
     capacity: (backlog) => provider.capacity(backlog),
     health: () => provider.health(),
     check: () => provider.check(),
     close: () => provider.close(),
   };
-  if (provider.revoke === undefined) return named;
+  if (provider.revoke === undefined) return prefixed;
   return {
-    ...named,
+    ...prefixed,
     async revoke(providerMessageIds) {
       const prefix = prefixOf(name);
       const own = providerMessageIds
@@ -40,24 +40,26 @@ export function providerOf(providerMessageId: string): string {
 }
 
 /** The callback of the provider `name`, whose events come under the ids that its submit results have. */
-export function withNamedEvents(name: string, callback: ProviderCallback): ProviderCallback {
+export function withPrefixedEvents(name: string, callback: ProviderCallback): ProviderCallback {
   return {
     async read(request) {
       const content = await callback.read(request);
-      return content.kind === 'events' ? { ...content, events: namedEvents(name, content.events) } : content;
+      return content.kind === 'events'
+        ? { ...content, events: prefixedEvents(name, content.events) }
+        : content;
     },
   };
 }
 
-function namedResult(name: string, result: SubmitResult): SubmitResult {
+function prefixedResult(name: string, result: SubmitResult): SubmitResult {
   if (result.kind === 'rejected') return result;
-  const providerMessageIds = namedIds(name, result.providerMessageIds);
+  const providerMessageIds = prefixedIds(name, result.providerMessageIds);
   return result.kind === 'accepted'
     ? { kind: 'accepted', providerMessageIds }
     : { ...result, providerMessageIds };
 }
 
-function namedEvents(name: string, events: readonly ProviderEvent[]): readonly ProviderEvent[] {
+function prefixedEvents(name: string, events: readonly ProviderEvent[]): readonly ProviderEvent[] {
   return events.map((event) => {
     switch (event.kind) {
       case 'receipt': {
@@ -67,7 +69,7 @@ function namedEvents(name: string, events: readonly ProviderEvent[]): readonly P
       }
       case 'accepted': {
         const { acceptance } = event;
-        const providerMessageIds = namedIds(name, acceptance.providerMessageIds);
+        const providerMessageIds = prefixedIds(name, acceptance.providerMessageIds);
         return { kind: 'accepted', acceptance: { ...acceptance, providerMessageIds } };
       }
       case 'inbound':
@@ -78,7 +80,7 @@ function namedEvents(name: string, events: readonly ProviderEvent[]): readonly P
   });
 }
 
-function namedIds(name: string, ids: readonly string[]): readonly string[] {
+function prefixedIds(name: string, ids: readonly string[]): readonly string[] {
   return ids.map((id) => prefixOf(name) + id);
 }
 

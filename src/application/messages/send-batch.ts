@@ -6,7 +6,7 @@ import type { IdempotencyConflict } from '../../domain/idempotency/idempotency.t
 import type { Message } from '../../domain/messages/message.ts';
 import { newMessage } from '../../domain/messages/new-message.ts';
 import type { SendRejection } from '../../domain/messages/send-policy.ts';
-import { decideSandboxSend, type TestNumberRejected } from '../../domain/sandbox/sandbox-send.ts';
+import { decideSendWithTestNumbers, type TestNumberRejected } from '../../domain/sandbox/sandbox-send.ts';
 import { IdempotencyRecords } from '../idempotency.ts';
 import { startAttemptJob } from '../jobs/attempt-jobs.ts';
 import type { Job } from '../jobs/job.ts';
@@ -100,7 +100,7 @@ export class SendBatch {
     const { smsId, project, request, hasTooManyUntried } = send;
     if (hasTooManyUntried) return { kind: 'rejected', rejection: { kind: 'too-many-untried' } };
     const before = this.#states.before(send);
-    const decision = decideSandboxSend(before, request, this.#now);
+    const decision = decideSendWithTestNumbers(before, request, this.#now);
     if (decision.kind !== 'accepted') return { kind: 'rejected', rejection: decision };
     const result = sendResult(smsId, decision.account, decision.cost);
     this.#states.accept(send, this.#noticed(project, before.account, decision.account), this.#now);

@@ -5,7 +5,7 @@ import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { ResponseRounds } from '../../adapters/undici/response-rounds.ts';
 import { UndiciProviderHttp } from '../../adapters/undici/undici-provider-http.ts';
 import { GuardedProvider } from '../../application/messages/guarded-provider.ts';
-import { withNamedEvents, withNamedIds } from '../../application/messages/provider-ids.ts';
+import { withPrefixedEvents, withPrefixedIds } from '../../application/messages/provider-ids.ts';
 import type { ChannelProvider, ChannelProviders } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
@@ -96,8 +96,10 @@ function liveProviders(
       const provider = decorate(made.provider);
       return {
         channel,
-        provider: withNamedIds(new GuardedProvider({ provider, clock: tools.clock, logger: tools.logger })),
-        callback: callback === null ? null : withNamedEvents(name, callback),
+        provider: withPrefixedIds(
+          new GuardedProvider({ provider, clock: tools.clock, logger: tools.logger }),
+        ),
+        callback: callback === null ? null : withPrefixedEvents(name, callback),
         whatsappPlatform,
       };
     }),

@@ -25,7 +25,7 @@ export interface TestNumberRejected {
  * Decides every send: a test number gives a dev project the rejection of its outcome, and a live project another one;
  * all other sends are left to `decideSend`.
  */
-export function decideSandboxSend(
+export function decideSendWithTestNumbers(
   state: SendState,
   request: SendRequest,
   now: number,

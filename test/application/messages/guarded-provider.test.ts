@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { GuardedProvider } from '../../../src/application/messages/guarded-provider.ts';
-import { withNamedIds } from '../../../src/application/messages/provider-ids.ts';
+import { withPrefixedIds } from '../../../src/application/messages/provider-ids.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../../src/application/ports/provider-events.ts';
 import { PROVIDER_OPEN_WINDOWS_MS } from '../../../src/domain/messages/provider-circuit.ts';
@@ -59,7 +59,7 @@ beforeEach(() => {
     check: async () => ({ ok: true, detail: 'welcome' }),
     async close() {},
   };
-  guarded = withNamedIds(new GuardedProvider({ provider, clock: { now: () => now }, logger }));
+  guarded = withPrefixedIds(new GuardedProvider({ provider, clock: { now: () => now }, logger }));
 });
 
 /** Submits messages at once. */

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { SendState } from '../../../src/domain/messages/send-policy.ts';
 import type { SendRequest } from '../../../src/domain/messages/send-request.ts';
-import { decideSandboxSend } from '../../../src/domain/sandbox/sandbox-send.ts';
+import { decideSendWithTestNumbers } from '../../../src/domain/sandbox/sandbox-send.ts';
 import { ZERO } from '../../../src/domain/shared/money.ts';
 import {
   anAccount,
@@ -60,7 +60,7 @@ function decisionOn(faults: typeof FAULTS) {
     account = { ...account, ...fault.account };
     request = { ...request, ...fault.request };
   }
-  return decideSandboxSend({ ...state, account }, request, NOW);
+  return decideSendWithTestNumbers({ ...state, account }, request, NOW);
 }
 
 describe('the order of the checks', () => {

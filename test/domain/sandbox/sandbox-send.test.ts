@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { SendState } from '../../../src/domain/messages/send-policy.ts';
 import type { SendRequest } from '../../../src/domain/messages/send-request.ts';
 import {
-  decideSandboxSend,
+  decideSendWithTestNumbers,
   rateLimitFor,
   requestOutcomeOf,
 } from '../../../src/domain/sandbox/sandbox-send.ts';
@@ -25,7 +25,7 @@ const dev = aProject({ environment: 'dev' });
 
 describe('sandbox sends', () => {
   const send = (digits: string, given: Partial<SendState> = {}, request: Partial<SendRequest> = {}) =>
-    decideSandboxSend(
+    decideSendWithTestNumbers(
       aSendState({ project: dev, ...given }),
       aSendRequest({ phoneNumber: aTestNumber(digits), provider: 'sms', ...request }),
       NOW,
@@ -125,11 +125,13 @@ describe('sandbox sends', () => {
 
 it('a live project may not send to test numbers', () => {
   const request = aSendRequest({ phoneNumber: aTestNumber('0001'), provider: 'sms' });
-  expect(decideSandboxSend(aSendState({ project: live }), request, NOW)).toEqual({ kind: 'test-number' });
+  expect(decideSendWithTestNumbers(aSendState({ project: live }), request, NOW)).toEqual({
+    kind: 'test-number',
+  });
 });
 
 test.each([live, dev])('a $environment project sends to ordinary numbers as always', (project) => {
-  expect(decideSandboxSend(aSendState({ project }), aSendRequest(), NOW)).toMatchObject({
+  expect(decideSendWithTestNumbers(aSendState({ project }), aSendRequest(), NOW)).toMatchObject({
     kind: 'accepted',
     cost: iqd(80),
   });
