@@ -163,9 +163,7 @@ function fold(
     }
     const outcome = advance(message, event, now);
     after.set(smsId, outcome.message);
-    // Another process may have started it: the jobs are of that start then.
-    if (endOfWait === 'capacity' && outcome.message !== message)
-      writes.startedEarly(message, event.attemptNumber);
+    if (endOfWait === 'capacity') writes.startedEarly(message, event.attemptNumber);
     for (const effect of outcome.effects) writes.add(outcome.message, effect);
   }
   return { after, writes };

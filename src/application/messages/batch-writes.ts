@@ -76,7 +76,7 @@ export class BatchWrites {
     this.#schedule(waiting === undefined ? job : afterWait(job));
   }
 
-  /** The attempt has started before its job was due. */
+  /** The attempt needs its job no longer: it started before that was due, or it does not start any more. */
   startedEarly({ smsId }: Message, attemptNumber: number): void {
     this.#unschedule(startAttemptJobId(smsId, attemptNumber));
   }
