@@ -5,20 +5,13 @@ import { startChild } from '../support/child-process.ts';
 import { commit } from '../support/commit.ts';
 import { postTo } from '../support/http-load.ts';
 import { LIVE_LOAD_API_KEY } from '../support/load-seed.ts';
-import { checkLedger } from './support/ledger-check.ts';
 import { between, seededRandom, seedFrom } from './support/seeded-random.ts';
-import { checkSmsc, type SmsRow } from './support/smsc-check.ts';
 import { readSmscLog, type SmscLog } from './support/smsc-log.ts';
 import type { SmscProcessHandlers } from './support/smsc-process.ts';
+import { smscVerdict } from './support/smsc-verdict.ts';
 import { SqliteService } from './support/sqlite-service.ts';
 import { SteadyLoad } from './support/steady-load.ts';
-import {
-  END_OF_TIME_MS,
-  PAST_RECEIPT_TIMEOUTS_MS,
-  QUIET_TIMEOUT_MS,
-  WORK_DUE_WITHIN_MS,
-  WORK_TIMEOUT_MS,
-} from './support/time-limits.ts';
+import { WORK_DUE_WITHIN_MS, WORK_TIMEOUT_MS } from './support/time-limits.ts';
 import { assertAcknowledged, conclude, textOf } from './support/verdict.ts';
 
 /**
@@ -137,28 +130,16 @@ function start(perSecond: number | null): Promise<void> {
 /** The clock passes the receipt timeout of what has no receipt. */
 async function comeToQuiet(): Promise<void> {
   await start(null);
-  await service.child.ask('putClockAhead', PAST_RECEIPT_TIMEOUTS_MS);
-  await service.untilNoJobs(() => END_OF_TIME_MS, QUIET_TIMEOUT_MS);
-  const { ledger, messages } = await service.read(async (database) => {
-    database.exec('BEGIN');
-    const query = async (sql: string) => database.prepare<[], Record<string, unknown>>(sql).all();
-    const report = await checkLedger(query, { acknowledged, quiet: true });
-    const rows = database
-      .prepare<[], SmsRow>('SELECT sms_id, phone_number, status, attempts FROM messages')
-      .all();
-    database.exec('COMMIT');
-    return { ledger: report, messages: rows };
-  });
-  const report = checkSmsc(messages, readLog(), PROVIDER);
-  const { delivered, rejected, unknown, unknownTaken, twice, problems } = report;
-  violations.push(...ledger.problems, ...problems, ...(await service.child.ask('audit', true)));
+  const report = await smscVerdict(service, { acknowledged, readLog, provider: PROVIDER });
+  const { messages, delivered, rejected, unknown, unknownTaken, twice, problems } = report;
+  violations.push(...problems);
   const lost = unknown - unknownTaken;
   const lostMax = ROUNDS * LOST_PER_ROUND_MAX;
   if (lost > lostMax)
     violations.push(`${lost} messages were begun and never submitted, more than ${lostMax}`);
   console.log(
     [
-      `when quiet: ${messages.length} messages, ${delivered} delivered, ${rejected} rejected and never submitted`,
+      `when quiet: ${messages} messages, ${delivered} delivered, ${rejected} rejected and never submitted`,
       `${lost} begun and never submitted, ${unknownTaken} taken of which the service does not know`,
       `${twice} submitted twice`,
     ].join(', '),

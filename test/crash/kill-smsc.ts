@@ -5,20 +5,13 @@ import { type Child, startChild } from '../support/child-process.ts';
 import { commit } from '../support/commit.ts';
 import { postTo } from '../support/http-load.ts';
 import { LIVE_LOAD_API_KEY } from '../support/load-seed.ts';
-import { checkLedger } from './support/ledger-check.ts';
 import { between, seededRandom, seedFrom } from './support/seeded-random.ts';
-import { checkSmsc, type SmsRow } from './support/smsc-check.ts';
 import { readSmscLog, type SmscLog } from './support/smsc-log.ts';
 import type { SmscProcessHandlers } from './support/smsc-process.ts';
+import { smscVerdict } from './support/smsc-verdict.ts';
 import { SqliteService } from './support/sqlite-service.ts';
 import { SteadyLoad } from './support/steady-load.ts';
-import {
-  END_OF_TIME_MS,
-  PAST_RECEIPT_TIMEOUTS_MS,
-  QUIET_TIMEOUT_MS,
-  WORK_DUE_WITHIN_MS,
-  WORK_TIMEOUT_MS,
-} from './support/time-limits.ts';
+import { WORK_DUE_WITHIN_MS, WORK_TIMEOUT_MS } from './support/time-limits.ts';
 import { assertAcknowledged, conclude, textOf } from './support/verdict.ts';
 
 /**
@@ -127,28 +120,13 @@ async function killOnce(round: number): Promise<void> {
 async function comeToQuiet(): Promise<void> {
   await service.untilNoJobs(() => Date.now() + WORK_DUE_WITHIN_MS, WORK_TIMEOUT_MS);
   await untilAcknowledged();
-  await service.child.ask('putClockAhead', PAST_RECEIPT_TIMEOUTS_MS);
-  await service.untilNoJobs(() => END_OF_TIME_MS, QUIET_TIMEOUT_MS);
-  const { ledger, messages } = await service.read(async (database) => {
-    database.exec('BEGIN');
-    const query = async (sql: string) => database.prepare<[], Record<string, unknown>>(sql).all();
-    const report = await checkLedger(query, { acknowledged, quiet: true });
-    const rows = database
-      .prepare<[], SmsRow>('SELECT sms_id, phone_number, status, attempts FROM messages')
-      .all();
-    database.exec('COMMIT');
-    return { ledger: report, messages: rows };
-  });
-  const { delivered, rejected, unknown, unknownTaken, twice, problems } = checkSmsc(
-    messages,
-    readLog(),
-    PROVIDER,
-  );
-  violations.push(...ledger.problems, ...problems, ...(await service.child.ask('audit', true)));
+  const report = await smscVerdict(service, { acknowledged, readLog, provider: PROVIDER });
+  const { messages, delivered, rejected, unknown, unknownTaken, twice, problems } = report;
+  violations.push(...problems);
   for (const [response, count] of unexpected) violations.push(`${count} × response ${response}`);
   console.log(
     [
-      `when quiet: ${messages.length} messages, ${delivered} delivered, ${rejected} rejected and never submitted`,
+      `when quiet: ${messages} messages, ${delivered} delivered, ${rejected} rejected and never submitted`,
       `${unknown} left unknown, of which the SMSC had taken ${unknownTaken}`,
       `${twice} submitted twice`,
     ].join(', '),

@@ -71,8 +71,8 @@ export const NO_WORK: ProviderWork = { submissions: [], revocations: [], waiting
  * Tells fallback chains what happened: locks the messages, folds the events in the given order, and writes the messages,
  * the ledger entries and the jobs that follow. A job is an event too, as long as its lease is held: its completion and
  * its effect are one. Messages of a backup that was restored start no attempt: they are withdrawn. An attempt that may not
- * start now is postponed. Runs inside the caller's transaction and ignores
- * events of unknown messages. Returns what to submit and to revoke after the commit.
+ * start now is postponed. Runs inside the caller's transaction and ignores events of unknown messages. Returns what to submit,
+ * to revoke and to keep waiting after the commit.
  */
 export class AdvanceMessages {
   readonly #ports: AdvancePorts;

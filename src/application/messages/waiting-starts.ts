@@ -1,13 +1,21 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
-import { mayBegin, TAKEN_PERIOD_MS, UNLIMITED_CAPACITY } from '../../domain/messages/submission-share.ts';
+import {
+  mayBegin,
+  NONE_TAKEN,
+  type ProviderCapacity,
+  type TakenCount,
+  takenLately,
+  UNLIMITED_CAPACITY,
+  withOneTaken,
+} from '../../domain/messages/submission-share.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 
 /** So many are begun in one transaction. */
 export const WAITING_STARTS_BATCH_MAX = 256;
-/** Backlogs that wait for nothing and had nothing taken for so long are forgotten, in milliseconds. */
+/** Backlogs without waiting starts that were not used for so long are forgotten, in milliseconds. */
 const FORGET_AFTER_MS = 10_000;
 
 interface WaitingPorts {
@@ -38,10 +46,9 @@ interface ProviderBacklog {
   readonly backlog: Backlog;
   /** In order. */
   readonly starts: Set<Waiting>;
-  /** Of the period in which the provider took one last, and of the one before it. */
-  period: number;
-  taken: number;
-  takenBefore: number;
+  taken: TakenCount;
+  /** When it was used last. */
+  usedAt: number;
 }
 
 /**
@@ -78,7 +85,7 @@ export class WaitingStarts {
       const capacity = provider.capacity(backlog);
       if (capacity === UNLIMITED_CAPACITY) return true;
       const own = this.#backlogOf(provider, backlog);
-      const count = left.get(own) ?? mayBegin(capacity, this.#takenLately(own));
+      const count = left.get(own) ?? this.#mayBegin(own, capacity);
       if (count <= 0) return false;
       left.set(own, count - 1);
       return true;
@@ -106,7 +113,7 @@ export class WaitingStarts {
   /** A submission has its result; `isTaken` unless the provider may take it later. */
   settled(provider: ChannelProvider, backlog: Backlog, isTaken: boolean): void {
     const own = this.#backlogOf(provider, backlog);
-    if (isTaken) this.#countTaken(own);
+    if (isTaken) own.taken = withOneTaken(own.taken, this.#ports.clock.now());
     if (own.starts.size === 0) return;
     this.#changed.add(own);
     this.#tellSoon();
@@ -118,7 +125,7 @@ export class WaitingStarts {
     const ready: WaitingStart[] = [];
     for (const own of this.#changed) {
       this.#changed.delete(own);
-      let count = mayBegin(own.provider.capacity(own.backlog), this.#takenLately(own));
+      let count = this.#mayBegin(own, own.provider.capacity(own.backlog));
       for (const waiting of own.starts) {
         if (count <= 0) break;
         if (ready.length === WAITING_STARTS_BATCH_MAX) {
@@ -143,25 +150,8 @@ export class WaitingStarts {
     });
   }
 
-  /** In the last whole period, or in the current one when that is more. */
-  #takenLately({ period, taken, takenBefore }: ProviderBacklog): number {
-    const age = this.#period() - period;
-    if (age === 0) return Math.max(taken, takenBefore);
-    return age === 1 ? taken : 0;
-  }
-
-  #countTaken(own: ProviderBacklog): void {
-    const period = this.#period();
-    if (period !== own.period) {
-      own.takenBefore = period === own.period + 1 ? own.taken : 0;
-      own.taken = 0;
-      own.period = period;
-    }
-    own.taken += 1;
-  }
-
-  #period(): number {
-    return Math.floor(this.#ports.clock.now() / TAKEN_PERIOD_MS);
+  #mayBegin({ taken }: ProviderBacklog, capacity: ProviderCapacity): number {
+    return mayBegin(capacity, takenLately(taken, this.#ports.clock.now()));
   }
 
   #backlogOf(provider: ChannelProvider, backlog: Backlog): ProviderBacklog {
@@ -171,10 +161,10 @@ export class WaitingStarts {
       provider,
       backlog: { priority, projectId },
       starts: new Set(),
-      period: 0,
-      taken: 0,
-      takenBefore: 0,
+      taken: NONE_TAKEN,
+      usedAt: 0,
     };
+    own.usedAt = this.#ports.clock.now();
     this.#backlogs.set(key, own);
     return own;
   }
@@ -198,9 +188,8 @@ export class WaitingStarts {
     const now = this.#ports.clock.now();
     if (Math.abs(now - this.#forgotAt) < FORGET_AFTER_MS) return;
     this.#forgotAt = now;
-    const since = this.#period() - FORGET_AFTER_MS / TAKEN_PERIOD_MS;
     for (const [key, own] of this.#backlogs) {
-      if (own.starts.size === 0 && own.period < since) this.#backlogs.delete(key);
+      if (own.starts.size === 0 && own.usedAt < now - FORGET_AFTER_MS) this.#backlogs.delete(key);
     }
   }
 }

@@ -31,6 +31,33 @@ export interface ProviderCapacity {
   readonly waiting: number;
 }
 
+/** How many submissions a provider took in the period in which it took the last one, and in the one before. */
+export interface TakenCount {
+  readonly period: number;
+  readonly count: number;
+  readonly before: number;
+}
+
+export const NONE_TAKEN: TakenCount = { period: 0, count: 0, before: 0 };
+
+/** With one more that was taken at `now`, in milliseconds since 1970. */
+export function withOneTaken({ period, count, before }: TakenCount, now: number): TakenCount {
+  const current = periodOf(now);
+  if (current === period) return { period, count: count + 1, before };
+  return { period: current, count: 1, before: current === period + 1 ? count : 0 };
+}
+
+/** How many it took in the last whole period, or in the current one when that is more. */
+export function takenLately({ period, count, before }: TakenCount, now: number): number {
+  const age = periodOf(now) - period;
+  if (age === 0) return Math.max(count, before);
+  return age === 1 ? count : 0;
+}
+
+function periodOf(now: number): number {
+  return Math.floor(now / TAKEN_PERIOD_MS);
+}
+
 /** Of a provider at which no submission waits. */
 export const UNLIMITED_CAPACITY: ProviderCapacity = { free: Number.POSITIVE_INFINITY, waiting: 0 };
 
