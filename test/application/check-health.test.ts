@@ -68,6 +68,7 @@ beforeEach(async () => {
             start: never,
             submit: never,
             close: never,
+            whenHandedOver: () => {},
             capacity: () => UNLIMITED_CAPACITY,
             health: () => ({ ok: smsIsWell, detail: 'bound to the SMSC' }),
             check: never,

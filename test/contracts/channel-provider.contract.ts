@@ -35,6 +35,7 @@ export function withCallback(provider: ChannelProvider, callback: ProviderCallba
     },
     submit: (submission) => provider.submit(submission),
     ...(revoke === undefined ? {} : { revoke: (ids: readonly string[]) => revoke.call(provider, ids) }),
+    whenHandedOver: (listener) => provider.whenHandedOver(listener),
     capacity: (backlog) => provider.capacity(backlog),
     health: () => provider.health(),
     check: () => provider.check(),

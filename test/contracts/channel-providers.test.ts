@@ -53,6 +53,7 @@ function planted(
       name: provider.name,
       start: (sink) => provider.start(sink),
       submit: (submission) => provider.submit(submission),
+      whenHandedOver: (listener) => provider.whenHandedOver(listener),
       capacity: (backlog) => provider.capacity(backlog),
       health: () => provider.health(),
       check: () => provider.check(),

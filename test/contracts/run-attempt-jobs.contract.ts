@@ -12,7 +12,7 @@ import { WaitingStarts } from '../../src/application/messages/waiting-starts.ts'
 import { type ChannelProvider, PROVIDER_WAIT_MS } from '../../src/application/ports/channel-provider.ts';
 import { WAITING_MIN } from '../../src/domain/messages/submission-share.ts';
 import { advanceMessagesWith } from '../support/advance-messages.ts';
-import { aMessage, aNewAccount, anSmsId, aProject, NOW, PROJECT_ID, SECOND_MS } from '../support/builders.ts';
+import { aMessage, aNewAccount, anSmsId, aProject, NOW, SECOND_MS } from '../support/builders.ts';
 import { LossyUnitOfWork } from '../support/lossy-unit-of-work.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
@@ -29,7 +29,8 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
   let free = Number.POSITIVE_INFINITY;
   const provider = {
     name: 'smsc',
-    capacity: () => ({ free: free - WAITING_MIN, waiting: 0 }),
+    whenHandedOver() {},
+    capacity: () => ({ free, waiting: WAITING_MIN }),
   } as unknown as ChannelProvider;
 
   beforeEach(() => {
@@ -77,7 +78,7 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
       /** The provider has so much capacity now, because a submission has its result. */
       async settle(capacity: number) {
         free = capacity;
-        waitingStarts.settled(provider, { priority: 'code', projectId: PROJECT_ID }, false);
+        waitingStarts.settled(provider);
         await new Promise((resolve) => setImmediate(resolve));
         await background.idle();
       },

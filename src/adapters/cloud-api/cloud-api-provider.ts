@@ -82,6 +82,10 @@ export class CloudApiProvider implements ChannelProvider {
     return this.#resultOf(graph.read(await http.send(request)), submission.phoneNumber, isVerification);
   }
 
+  whenHandedOver(listener: (backlog: Backlog) => void): void {
+    this.#options.http.whenHandedOver(listener);
+  }
+
   capacity(backlog: Backlog): ProviderCapacity {
     return this.#options.http.capacity(backlog);
   }

@@ -63,6 +63,10 @@ export class HttpGatewayProvider implements ChannelProvider {
   }
 
   /** By the last request; a gateway that was away is tried again with each message. */
+  whenHandedOver(listener: (backlog: Backlog) => void): void {
+    this.#options.http.whenHandedOver(listener);
+  }
+
   capacity(backlog: Backlog): ProviderCapacity {
     return this.#options.http.capacity(backlog);
   }

@@ -79,6 +79,8 @@ export class Simulator implements ChannelProvider, ProviderEventSource {
   }
 
   /** Nothing waits here. */
+  whenHandedOver(): void {}
+
   capacity(): ProviderCapacity {
     return UNLIMITED_CAPACITY;
   }

@@ -151,6 +151,10 @@ export class SmppProvider implements ChannelProvider {
     });
   }
 
+  whenHandedOver(listener: (backlog: Backlog) => void): void {
+    this.#queue.whenHandedOver(listener);
+  }
+
   capacity(backlog: Backlog): ProviderCapacity {
     return this.#queue.capacity(backlog);
   }

@@ -92,6 +92,11 @@ export class SubmitQueue {
     return this.#send(sessions);
   }
 
+  /** The listener is told of each part that is written. */
+  whenHandedOver(listener: (backlog: Backlog) => void): void {
+    this.#waiting.whenBegun(listener);
+  }
+
   /** What is given up at once, because no session is open, waits for nobody. */
   capacity(backlog: Backlog): ProviderCapacity {
     const sessions = this.#options.sessions();

@@ -82,6 +82,10 @@ export class GatewayClient {
     return response.kind === 'responded' ? readResponse(response) : response;
   }
 
+  whenHandedOver(listener: (backlog: Backlog) => void): void {
+    this.#options.http.whenHandedOver(listener);
+  }
+
   capacity(backlog: Backlog): ProviderCapacity {
     return this.#options.http.capacity(backlog);
   }

@@ -96,6 +96,10 @@ export class TelegramGatewayProvider implements ChannelProvider {
   }
 
   /** As the last request ended. */
+  whenHandedOver(listener: (backlog: Backlog) => void): void {
+    this.#client.whenHandedOver(listener);
+  }
+
   capacity(backlog: Backlog): ProviderCapacity {
     return this.#client.capacity(backlog);
   }

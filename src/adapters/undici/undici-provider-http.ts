@@ -105,6 +105,10 @@ export class UndiciProviderHttp implements ProviderHttp {
     });
   }
 
+  whenHandedOver(listener: (backlog: Backlog) => void): void {
+    this.#waiting.whenBegun(listener);
+  }
+
   capacity(backlog: Backlog): ProviderCapacity {
     return this.#waiting.capacity(backlog, this.#free());
   }

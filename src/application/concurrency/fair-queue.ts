@@ -33,10 +33,17 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #now: () => number;
   #inFlightOfAll = 0;
 
+  #onBegin: (backlog: Backlog) => void = () => {};
+
   /** `now` is in milliseconds; only differences count. */
   constructor(now: () => number, slowAfterMs = SLOW_AFTER_MS) {
     this.#now = now;
     this.#slowAfterMs = slowAfterMs;
+  }
+
+  /** The listener is told of each item that begins, by its backlog. */
+  whenBegun(listener: (backlog: Backlog) => void): void {
+    this.#onBegin = listener;
   }
 
   get isEmpty(): boolean {
@@ -66,13 +73,15 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   }
 
   /** How many more of a backlog are taken at once when `free` more may be in flight. What waits already goes first. */
-  capacity({ priority, projectId }: Backlog, free: number): ProviderCapacity {
+  capacity(backlog: Backlog, free: number): ProviderCapacity {
     let waiting = 0;
     for (const { items } of this.#waiting.values()) waiting += items.size;
-    return {
-      free: Math.max(0, free - waiting),
-      waiting: this.#waiting.get(priority)?.items.sizeOf(projectId) ?? 0,
-    };
+    return { free: Math.max(0, free - waiting), waiting: this.waitingOf(backlog) };
+  }
+
+  /** How many of a backlog wait. */
+  waitingOf({ priority, projectId }: Backlog): number {
+    return this.#waiting.get(priority)?.items.sizeOf(projectId) ?? 0;
   }
 
   add(item: Item): void {
@@ -105,12 +114,14 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   }
 
   /** Counts an item as in flight until the function that it returns is called, once. */
-  begin({ backlog: { projectId } }: Item): () => void {
+  begin({ backlog }: Item): () => void {
+    const { projectId } = backlog;
     const begun = { at: this.#now() };
     const own = this.#inFlight.get(projectId) ?? new Set();
     this.#inFlight.set(projectId, own.add(begun));
     this.#fresh.add(begun);
     this.#inFlightOfAll += 1;
+    this.#onBegin(backlog);
     return () => {
       this.#inFlightOfAll -= 1;
       own.delete(begun);

@@ -93,6 +93,10 @@ export class GuardedProvider implements ChannelProvider {
     return withoutContent(result, submission);
   }
 
+  whenHandedOver(listener: (backlog: Backlog) => void): void {
+    this.#ports.provider.whenHandedOver(listener);
+  }
+
   /** While the circuit lets nothing through, every submission is rejected at once. */
   capacity(backlog: Backlog): ProviderCapacity {
     const { provider, clock } = this.#ports;

@@ -16,6 +16,7 @@ export function withPrefixedIds(provider: ChannelProvider): ChannelProvider {
     name,
     start: (sink) => provider.start((events, settled) => sink(prefixedEvents(name, events), settled)),
     submit: async (submission) => prefixedResult(name, await provider.submit(submission)),
+    whenHandedOver: (listener) => provider.whenHandedOver(listener),
     capacity: (backlog) => provider.capacity(backlog),
     health: () => provider.health(),
     check: () => provider.check(),

@@ -1,21 +1,21 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import {
-  mayBegin,
   NONE_TAKEN,
-  type ProviderCapacity,
   type TakenCount,
   takenLately,
   UNLIMITED_CAPACITY,
+  waitingMax,
   withOneTaken,
 } from '../../domain/messages/submission-share.ts';
-import type { ChannelProvider } from '../ports/channel-provider.ts';
+import { FairQueue } from '../concurrency/fair-queue.ts';
+import { type ChannelProvider, PROVIDER_WAIT_MS } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 
 /** So many are begun in one transaction. */
 export const WAITING_STARTS_BATCH_MAX = 256;
-/** Backlogs without waiting starts that were not used for so long are forgotten, in milliseconds. */
+/** What was taken of a backlog is forgotten after this time, in milliseconds: it counts no longer by far. */
 const FORGET_AFTER_MS = 10_000;
 
 interface WaitingPorts {
@@ -35,34 +35,34 @@ export interface WaitingStart extends AttemptRef {
 /** One in memory. */
 interface Waiting {
   readonly start: WaitingStart;
-  readonly own: ProviderBacklog;
+  readonly backlog: Backlog;
+  readonly line: ProviderLine;
   /** It counts as in flight no longer. */
   readonly end: () => void;
 }
 
-/** What one backlog has at one provider. */
-interface ProviderBacklog {
+/** What waits for one provider. */
+interface ProviderLine {
   readonly provider: ChannelProvider;
-  readonly backlog: Backlog;
-  /** In order. */
-  readonly starts: Set<Waiting>;
-  taken: TakenCount;
-  /** When it was used last. */
-  usedAt: number;
+  readonly starts: FairQueue<Waiting>;
+  /** What the provider took lately, by backlog. */
+  readonly taken: Map<string, TakenCount>;
 }
 
 /**
  * Attempts that wait until their provider hands them over soon. One that is begun and not handed over when its process dies is
  * never submitted, because nobody knows that it was not. One that waits here has a job, due when it has waited for long enough:
- * after a crash another process begins it then. While it waits it counts as in flight, so that no more wait than may be.
+ * after a crash another process begins it then. The most urgent ones begin first, and projects in rotation. While one waits it
+ * counts as in flight, so that no more wait than may be.
  */
 export class WaitingStarts {
   readonly #ports: WaitingPorts;
-  readonly #backlogs = new Map<string, ProviderBacklog>();
+  /** By the name of the provider. */
+  readonly #lines = new Map<string, ProviderLine>();
   /** All of them, the one whose job is due first in front. */
   readonly #starts = new Set<Waiting>();
-  /** Those whose provider took or rejected something. */
-  readonly #changed = new Set<ProviderBacklog>();
+  /** Those whose provider may have capacity. */
+  readonly #changed = new Set<ProviderLine>();
   #tellsSoon = false;
   #forgotAt = 0;
   #onCapacity = (): void => {};
@@ -76,120 +76,160 @@ export class WaitingStarts {
     this.#onCapacity = listener;
   }
 
-  /** Says of one attempt after the other whether it may begin now; those that may count for those after them. */
+  /**
+   * Says of one attempt after the other whether it may begin now; those that may count for those after them. None may while
+   * others of its backlog wait here.
+   */
   admission(): (provider: ChannelProvider, backlog: Backlog) => boolean {
     this.#dropOverdue();
-    this.#forgetIdle();
-    const left = new Map<ProviderBacklog, number>();
+    this.#forgetTaken();
+    const shares = new Map<ProviderLine, Share>();
     return (provider, backlog) => {
-      const capacity = provider.capacity(backlog);
-      if (capacity === UNLIMITED_CAPACITY) return true;
-      const own = this.#backlogOf(provider, backlog);
-      const count = left.get(own) ?? this.#mayBegin(own, capacity);
-      if (count <= 0) return false;
-      left.set(own, count - 1);
-      return true;
+      if (provider.capacity(backlog) === UNLIMITED_CAPACITY) return true;
+      const line = this.#lineOf(provider);
+      const share = shares.get(line) ?? this.#shareOf(line);
+      shares.set(line, share);
+      const mayBegin = line.starts.waitingOf(backlog) === 0 && share.allows(backlog);
+      if (mayBegin) share.use(backlog);
+      return mayBegin;
     };
   }
 
-  /** Whether an attempt of the backlog may begin now. */
+  /** Whether the provider has capacity for an attempt of the backlog, whatever waits here. */
   hasCapacity(provider: ChannelProvider, backlog: Backlog): boolean {
-    return this.admission()(provider, backlog);
+    return this.#shareOf(this.#lineOf(provider)).allows(backlog);
   }
 
   /** They wait, behind the others of their backlog. */
   add(starts: readonly WaitingStart[]): void {
     for (const start of starts) {
-      const own = this.#backlogOf(start.provider, start.backlog);
-      const waiting = { start, own, end: this.#ports.submissionCapacity.begin(start.key, start.backlog) };
-      own.starts.add(waiting);
+      const { provider, key, backlog } = start;
+      const line = this.#lineOf(provider);
+      const waiting = { start, backlog, line, end: this.#ports.submissionCapacity.begin(key, backlog) };
+      line.starts.add(waiting);
       this.#starts.add(waiting);
-      // What it waited for may have ended before it was added.
-      this.#changed.add(own);
+      // What it waits for may have ended before it was added.
+      this.#change(line);
     }
-    if (this.#changed.size > 0) this.#tellSoon();
   }
 
-  /** A submission has its result; `isTaken` unless the provider may take it later. */
-  settled(provider: ChannelProvider, backlog: Backlog, isTaken: boolean): void {
-    const own = this.#backlogOf(provider, backlog);
-    if (isTaken) own.taken = withOneTaken(own.taken, this.#ports.clock.now());
-    if (own.starts.size === 0) return;
-    this.#changed.add(own);
-    this.#tellSoon();
+  /** A submission to the provider has its result. */
+  settled(provider: ChannelProvider): void {
+    const line = this.#lines.get(provider.name);
+    if (line !== undefined) this.#change(line);
   }
 
   /** Takes those that may begin now. They wait no longer. */
   takeReady(): readonly WaitingStart[] {
     this.#dropOverdue();
     const ready: WaitingStart[] = [];
-    for (const own of this.#changed) {
-      this.#changed.delete(own);
-      let count = this.#mayBegin(own, own.provider.capacity(own.backlog));
-      for (const waiting of own.starts) {
-        if (count <= 0) break;
-        if (ready.length === WAITING_STARTS_BATCH_MAX) {
-          this.#changed.add(own);
-          return ready;
-        }
-        count -= 1;
-        this.#remove(waiting);
+    for (const line of this.#changed) {
+      const share = this.#shareOf(line);
+      const take = () => line.starts.take(Number.POSITIVE_INFINITY, ({ backlog }) => share.allows(backlog));
+      for (let waiting = take(); waiting !== null; waiting = take()) {
+        share.use(waiting.backlog);
+        this.#end(waiting);
         ready.push(waiting.start);
+        if (ready.length === WAITING_STARTS_BATCH_MAX) return ready;
       }
+      this.#changed.delete(line);
     }
     return ready;
   }
 
-  /** After all that changes with it, and when the provider has sent what waited there. */
-  #tellSoon(): void {
+  #change(line: ProviderLine): void {
+    if (line.starts.isEmpty) return;
+    this.#changed.add(line);
     if (this.#tellsSoon) return;
     this.#tellsSoon = true;
+    // After all that changes with it.
     queueMicrotask(() => {
       this.#tellsSoon = false;
       this.#onCapacity();
     });
   }
 
-  #mayBegin({ taken }: ProviderBacklog, capacity: ProviderCapacity): number {
-    return mayBegin(capacity, takenLately(taken, this.#ports.clock.now()));
+  #shareOf({ provider, taken }: ProviderLine): Share {
+    const now = this.#ports.clock.now();
+    return new Share(provider, (key) => takenLately(taken.get(key) ?? NONE_TAKEN, now));
   }
 
-  #backlogOf(provider: ChannelProvider, backlog: Backlog): ProviderBacklog {
-    const { priority, projectId } = backlog;
-    const key = `${provider.name} ${priority} ${projectId}`;
-    const own = this.#backlogs.get(key) ?? {
+  #lineOf(provider: ChannelProvider): ProviderLine {
+    const known = this.#lines.get(provider.name);
+    if (known !== undefined) return known;
+    const line: ProviderLine = {
       provider,
-      backlog: { priority, projectId },
-      starts: new Set(),
-      taken: NONE_TAKEN,
-      usedAt: 0,
+      starts: new FairQueue(() => this.#ports.clock.now()),
+      taken: new Map(),
     };
-    own.usedAt = this.#ports.clock.now();
-    this.#backlogs.set(key, own);
-    return own;
+    this.#lines.set(provider.name, line);
+    provider.whenHandedOver((backlog) => {
+      const key = keyOf(backlog);
+      line.taken.set(key, withOneTaken(line.taken.get(key) ?? NONE_TAKEN, this.#ports.clock.now()));
+      this.#change(line);
+    });
+    return line;
   }
 
-  #remove(waiting: Waiting): void {
+  #end(waiting: Waiting): void {
     this.#starts.delete(waiting);
-    waiting.own.starts.delete(waiting);
     waiting.end();
   }
 
-  /** Their jobs begin them. */
+  /** Their jobs begin them; also those that were due long after now, because the clock was put back. */
   #dropOverdue(): void {
     const now = this.#ports.clock.now();
     for (const waiting of this.#starts) {
-      if (waiting.start.jobDueAt > now) break;
-      this.#remove(waiting);
+      const leftMs = waiting.start.jobDueAt - now;
+      if (leftMs > 0 && leftMs <= PROVIDER_WAIT_MS) break;
+      waiting.line.starts.drop(waiting);
+      this.#end(waiting);
     }
   }
 
-  #forgetIdle(): void {
+  #forgetTaken(): void {
     const now = this.#ports.clock.now();
     if (Math.abs(now - this.#forgotAt) < FORGET_AFTER_MS) return;
     this.#forgotAt = now;
-    for (const [key, own] of this.#backlogs) {
-      if (own.starts.size === 0 && own.usedAt < now - FORGET_AFTER_MS) this.#backlogs.delete(key);
+    for (const { taken } of this.#lines.values()) {
+      for (const [key, count] of taken) if (takenLately(count, now) === 0) taken.delete(key);
     }
   }
+}
+
+/**
+ * What may begin at one provider at a time: as many as go out at once, of whatever backlog, and besides them as many of each
+ * backlog as may wait there.
+ */
+class Share {
+  readonly #provider: ChannelProvider;
+  readonly #takenOf: (key: string) => number;
+  /** How many have been used of what goes out at once. */
+  #used = 0;
+  /** How many more of each backlog may wait. */
+  readonly #mayWait = new Map<string, number>();
+
+  constructor(provider: ChannelProvider, takenOf: (key: string) => number) {
+    this.#provider = provider;
+    this.#takenOf = takenOf;
+  }
+
+  allows(backlog: Backlog): boolean {
+    return this.#provider.capacity(backlog).free > this.#used || this.#mayWaitOf(backlog) > 0;
+  }
+
+  use(backlog: Backlog): void {
+    if (this.#provider.capacity(backlog).free > this.#used) this.#used += 1;
+    else this.#mayWait.set(keyOf(backlog), this.#mayWaitOf(backlog) - 1);
+  }
+
+  #mayWaitOf(backlog: Backlog): number {
+    const key = keyOf(backlog);
+    const { waiting } = this.#provider.capacity(backlog);
+    return this.#mayWait.get(key) ?? waitingMax(this.#takenOf(key)) - waiting;
+  }
+}
+
+function keyOf({ priority, projectId }: Backlog): string {
+  return `${priority} ${projectId}`;
 }

@@ -68,6 +68,11 @@ export interface ChannelProvider {
    */
   submit(submission: Submission): Promise<SubmitResult>;
   /**
+   * The listener is told of each submission that goes to the other side, by its backlog: others may begin then. There is one at
+   * most, and a provider at which none ever waits tells it nothing.
+   */
+  whenHandedOver(listener: (backlog: Backlog) => void): void;
+  /**
    * How many more submissions of a backlog go out at once, and how many of it wait: attempts begin only when they soon go out.
    * `UNLIMITED_CAPACITY` when none ever waits, and when each is rejected at once.
    */

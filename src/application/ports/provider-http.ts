@@ -33,6 +33,8 @@ export type ProviderResponse =
 export interface ProviderHttp {
   /** Never rejects. */
   send(request: ProviderRequest): Promise<ProviderResponse>;
+  /** The listener is told of each request that goes out. There is one at most. */
+  whenHandedOver(listener: (backlog: Backlog) => void): void;
   /** How many more requests of a backlog go out at once, and how many of it wait. */
   capacity(backlog: Backlog): ProviderCapacity;
   /** Ends every connection; a request in flight is `unclear`. May be called twice. */

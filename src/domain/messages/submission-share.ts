@@ -31,7 +31,7 @@ export interface ProviderCapacity {
   readonly waiting: number;
 }
 
-/** How many submissions a provider took in the period in which it took the last one, and in the one before. */
+/** How many submissions were handed over to a provider in the period of the last one, and in the one before. */
 export interface TakenCount {
   readonly period: number;
   readonly count: number;
@@ -40,7 +40,7 @@ export interface TakenCount {
 
 export const NONE_TAKEN: TakenCount = { period: 0, count: 0, before: 0 };
 
-/** With one more that was taken at `now`, in milliseconds since 1970. */
+/** With one more that was handed over at `now`, in milliseconds since 1970. */
 export function withOneTaken({ period, count, before }: TakenCount, now: number): TakenCount {
   const current = periodOf(now);
   if (current === period) return { period, count: count + 1, before };
@@ -62,10 +62,9 @@ function periodOf(now: number): number {
 export const UNLIMITED_CAPACITY: ProviderCapacity = { free: Number.POSITIVE_INFINITY, waiting: 0 };
 
 /**
- * How many more attempts of a backlog may begin, of which the provider took `taken` in the last period. One that is begun and
- * not handed over when its process dies is never submitted, so few may wait. If none did, the provider would wait for the
- * service.
+ * How many submissions of a backlog may wait at a provider that took `taken` of it in the last period. One that is begun and not
+ * handed over when its process dies is never submitted, so few may wait. If none did, the provider would wait for the service.
  */
-export function mayBegin({ free, waiting }: ProviderCapacity, taken: number): number {
-  return Math.max(0, free + Math.max(WAITING_MIN, Math.ceil(taken * WAITING_SHARE)) - waiting);
+export function waitingMax(taken: number): number {
+  return Math.max(WAITING_MIN, Math.ceil(taken * WAITING_SHARE));
 }

@@ -3,6 +3,7 @@ import { GuardedProvider } from '../../../src/application/messages/guarded-provi
 import { withPrefixedIds } from '../../../src/application/messages/provider-ids.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../../src/application/ports/provider-events.ts';
+import type { Backlog } from '../../../src/domain/jobs/fair-share.ts';
 import { PROVIDER_OPEN_WINDOWS_MS } from '../../../src/domain/messages/provider-circuit.ts';
 import { UNLIMITED_CAPACITY } from '../../../src/domain/messages/submission-share.ts';
 import { rejectedAs, type SubmitResult } from '../../../src/domain/messages/submit-result.ts';
@@ -54,6 +55,7 @@ beforeEach(() => {
     async revoke(ids) {
       revoked.push(ids);
     },
+    whenHandedOver: (listener) => listener({ priority: 'code', projectId: 'told' }),
     capacity: ({ projectId }) => ({ free: 0, waiting: projectId.length }),
     health: () => ({ ok: true, detail: 'bound' }),
     check: async () => ({ ok: true, detail: 'welcome' }),
@@ -113,6 +115,12 @@ describe('the names of a guarded provider', () => {
 });
 
 describe('the capacity of a guarded provider', () => {
+  it('what its provider hands over is told', () => {
+    const told: Backlog[] = [];
+    guarded.whenHandedOver((backlog) => told.push(backlog));
+    expect(told).toEqual([{ priority: 'code', projectId: 'told' }]);
+  });
+
   it('the capacity is that of its provider, and without limit while the provider is not called', async () => {
     const backlog = { priority: 'code', projectId: PROJECT_ID } as const;
     const waiting = PROJECT_ID.length;

@@ -16,6 +16,7 @@ function aProvider(
     name,
     async start() {},
     submit: async () => ({ kind: 'accepted', providerMessageIds: ['one'] }),
+    whenHandedOver: () => {},
     capacity: () => UNLIMITED_CAPACITY,
     health: () => ({ ok: true, detail: 'sound' }),
     check: async () => ({ ok: true, detail: 'sound' }),

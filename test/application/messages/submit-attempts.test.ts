@@ -74,6 +74,7 @@ function world(
       if (submit === null) throw new Error('No route leads here');
       return submit(submission);
     },
+    whenHandedOver: () => {},
     capacity: () => UNLIMITED_CAPACITY,
     health: () => ({ ok: true, detail: 'under test' }),
     check: async () => ({ ok: true, detail: 'under test' }),
@@ -140,6 +141,7 @@ function routedWorld(
         now = nowAfterFirst;
         return submit(submission);
       },
+      whenHandedOver: () => {},
       capacity: () => capacities[index] ?? UNLIMITED_CAPACITY,
       health: () => ({ ok: true, detail: 'under test' }),
       check: async () => ({ ok: true, detail: 'under test' }),

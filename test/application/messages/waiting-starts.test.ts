@@ -7,141 +7,197 @@ import {
 } from '../../../src/application/messages/waiting-starts.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { Backlog } from '../../../src/domain/jobs/fair-share.ts';
-import { UNLIMITED_CAPACITY } from '../../../src/domain/messages/submission-share.ts';
-import { anSmsId, NOW } from '../../support/builders.ts';
+import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../../src/domain/messages/submission-share.ts';
+import { anSmsId, HOUR_MS, NOW } from '../../support/builders.ts';
 
-const A: Backlog = { priority: 'code', projectId: 'a' };
-const B: Backlog = { priority: 'code', projectId: 'b' };
+const A: Backlog = { priority: 'text', projectId: 'a' };
+const B: Backlog = { priority: 'text', projectId: 'b' };
+const CODES_OF_C: Backlog = { priority: 'code', projectId: 'c' };
 const KEY = { channel: 'sms', environment: 'live', provider: 'smsc' } as const;
 const DUE_AT = NOW + 4_000;
 
 let now: number;
-let capacity: SubmissionCapacity;
+let submissions: SubmissionCapacity;
 let starts: WaitingStarts;
 /** How often it was told that starts may be taken. */
 let told: number;
+/** How many more go out at once. */
+let free: number;
+/** How many wait at the provider, by project. */
+let waiting: Readonly<Record<string, number>>;
+let handOver: (backlog: Backlog) => void;
+let provider: ChannelProvider;
 
 beforeEach(() => {
   now = NOW;
   told = 0;
-  capacity = new SubmissionCapacity({ inFlightMax: 4 });
-  starts = new WaitingStarts({ submissionCapacity: capacity, clock: { now: () => now } });
+  submissions = new SubmissionCapacity({ inFlightMax: 4 });
+  starts = new WaitingStarts({ submissionCapacity: submissions, clock: { now: () => now } });
   starts.whenCapacity(() => {
     told += 1;
   });
+  free = 0;
+  waiting = {};
+  provider = providerWith(({ projectId }) => ({ free, waiting: waiting[projectId] ?? 0 }));
 });
 
-/** A provider of which only the capacity counts here, by project. */
-const providerWith = (capacity: ChannelProvider['capacity'], name = 'smsc') =>
-  ({ name, capacity }) as ChannelProvider;
-const full = (waiting = 4) => providerWith(() => ({ free: 0, waiting }));
-const free = (count: number) => providerWith(() => ({ free: count, waiting: 4 }));
+/** A provider of which only the capacity counts here. */
+function providerWith(capacity: (backlog: Backlog) => ProviderCapacity, name = 'smsc') {
+  return {
+    name,
+    capacity,
+    whenHandedOver(listener: (backlog: Backlog) => void) {
+      handOver = listener;
+    },
+  } as ChannelProvider;
+}
+
 const start = (
-  number: number,
-  provider: ChannelProvider,
+  name: number,
   { backlog = A, jobDueAt = DUE_AT }: { readonly backlog?: Backlog; readonly jobDueAt?: number } = {},
-): WaitingStart => ({ smsId: anSmsId(number), attemptNumber: 0, provider, key: KEY, backlog, jobDueAt });
-const numbered = (count: number, provider: ChannelProvider) =>
-  Array.from({ length: count }, (_, index) => start(index, provider));
-/** How many of ten attempts may begin in one batch. */
-const admitted = (provider: ChannelProvider, backlog = A) => {
+): WaitingStart => ({ smsId: anSmsId(name), attemptNumber: 0, provider, key: KEY, backlog, jobDueAt });
+const numbered = (count: number, backlog = A, from = 0) =>
+  Array.from({ length: count }, (_, index) => start(from + index, { backlog }));
+/** Of ten attempts of each backlog, how many may begin in one batch. */
+const admitted = (...backlogs: readonly Backlog[]) => {
   const mayBegin = starts.admission();
-  return Array.from({ length: 10 }, () => mayBegin(provider, backlog)).filter(Boolean).length;
+  return backlogs.map(
+    (backlog) => Array.from({ length: 10 }, () => mayBegin(provider, backlog)).filter(Boolean).length,
+  );
 };
-const taken = (count: number, provider: ChannelProvider, backlog = A) => {
-  for (let index = 0; index < count; index += 1) starts.settled(provider, backlog, true);
+const handedOver = (count: number, backlog = A) => {
+  for (let index = 0; index < count; index += 1) handOver(backlog);
 };
 const ready = () => starts.takeReady().map(({ smsId }) => smsId);
 const microtasks = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('the admission of attempts', () => {
   it('of one batch as many attempts begin as go out at once, and four that wait', () => {
-    expect(admitted(providerWith(() => ({ free: 3, waiting: 0 })))).toBe(7);
-    expect(admitted(providerWith(() => ({ free: 0, waiting: 3 })))).toBe(1);
-    expect(admitted(full())).toBe(0);
-    expect(admitted(providerWith(() => UNLIMITED_CAPACITY))).toBe(10);
+    free = 3;
+    expect(admitted(A)).toEqual([7]);
+    free = 0;
+    waiting = { a: 3 };
+    expect(admitted(A)).toEqual([1]);
+    waiting = { a: 4 };
+    expect(admitted(A)).toEqual([0]);
   });
 
-  it('of each backlog as many attempts begin, whatever others have waiting', () => {
-    const provider = providerWith(({ projectId }) => ({ free: 0, waiting: projectId === 'a' ? 4 : 0 }));
-    expect([admitted(provider, A), admitted(provider, B)]).toEqual([0, 4]);
+  it('every attempt begins where none ever waits', () => {
+    provider = providerWith(() => UNLIMITED_CAPACITY);
+    expect(admitted(A)).toEqual([10]);
   });
 
-  it('as many wait as the provider took in a quarter of the last second', () => {
-    const provider = full();
-    taken(35, provider);
-    expect([admitted(provider), admitted(provider, B)]).toEqual([5, 0]);
-    now += 1_000;
-    taken(2, provider);
-    expect(admitted(provider)).toBe(5);
-    now += 1_000;
-    expect(admitted(provider)).toBe(0);
-    taken(35, provider);
+  it('backlogs share what goes out at once, and each may have four that wait besides', () => {
+    free = 3;
+    waiting = { b: 2 };
+    expect(admitted(A, B)).toEqual([7, 2]);
+  });
+
+  it('as many may wait as a quarter of what the provider took in the last second', () => {
+    waiting = { a: 4, b: 4 };
+    expect(admitted(A, B)).toEqual([0, 0]);
+    handedOver(35);
+    expect(admitted(A, B)).toEqual([5, 0]);
     now += 2_000;
-    expect(admitted(provider)).toBe(0);
+    expect(admitted(A)).toEqual([0]);
   });
 
-  it('what the provider may take later counts as not taken', () => {
-    const provider = full();
-    for (let index = 0; index < 35; index += 1) starts.settled(provider, A, false);
-    expect(admitted(provider)).toBe(0);
+  it('no attempt begins before those of its backlog that wait', () => {
+    free = 3;
+    starts.add([start(1)]);
+    expect(admitted(A, B)).toEqual([0, 7]);
+    expect(starts.hasCapacity(provider, A)).toBe(true);
+    expect(ready()).toEqual([anSmsId(1)]);
+    expect(admitted(A)).toEqual([7]);
   });
 });
 
 describe('the starts that wait', () => {
-  it('starts are taken in order when there is capacity, and not again', async () => {
-    const provider = free(2);
-    starts.add(numbered(3, provider));
+  it('starts begin in order as something is handed over, and not again', async () => {
+    waiting = { a: 2 };
+    starts.add(numbered(3));
     expect(ready()).toEqual([anSmsId(0), anSmsId(1)]);
+    waiting = { a: 4 };
     await microtasks();
     const before = told;
-    starts.settled(provider, A, true);
+    handedOver(1);
     expect(told).toBe(before);
     await microtasks();
-    expect(told).toBe(before + 1);
-    expect(ready()).toEqual([anSmsId(2)]);
-    expect(ready()).toEqual([]);
+    expect([told, ready()]).toEqual([before + 1, []]);
+    waiting = { a: 3 };
+    handedOver(1);
+    expect([ready(), ready()]).toEqual([[anSmsId(2)], []]);
   });
 
-  it('nobody is told of a submission whose backlog has nothing waiting', async () => {
-    const provider = full();
-    starts.add([start(0, provider)]);
+  it('what is handed over of one project lets the starts of all begin, the most urgent first and then in rotation', () => {
+    waiting = { a: 4, b: 4, c: 4 };
+    starts.add([...numbered(3, A, 10), ...numbered(3, B, 20), ...numbered(2, CODES_OF_C, 30)]);
+    expect(ready()).toEqual([]);
+    free = 5;
+    handedOver(1, A);
+    expect(ready()).toEqual([30, 31, 10, 20, 11].map(anSmsId));
+  });
+
+  it('starts begin when a submission has its result', async () => {
+    waiting = { a: 4 };
+    starts.add([start(0)]);
+    await microtasks();
+    expect(ready()).toEqual([]);
+    free = 1;
+    const before = told;
+    starts.settled(provider);
+    await microtasks();
+    expect([told, ready()]).toEqual([before + 1, [anSmsId(0)]]);
+  });
+
+  it('nobody is told of a provider for which nothing waits', async () => {
+    waiting = { a: 4 };
+    starts.add([start(0)]);
     await microtasks();
     const before = told;
-    starts.settled(provider, B, true);
-    starts.settled(providerWith(provider.capacity, 'another'), A, true);
+    starts.settled(providerWith(provider.capacity, 'another'));
     await microtasks();
-    expect(told).toBe(before);
+    free = 1;
+    starts.settled(provider);
+    expect(ready()).toEqual([anSmsId(0)]);
+    handedOver(1);
+    starts.settled(provider);
+    await microtasks();
+    expect(told).toBe(before + 1);
   });
 
   it('starts that were added when all before them had ended are told at once', async () => {
-    starts.add([start(0, free(1))]);
+    free = 1;
+    starts.add([start(0)]);
     await microtasks();
-    expect(told).toBe(1);
-    expect(ready()).toEqual([anSmsId(0)]);
+    expect([told, ready()]).toEqual([1, [anSmsId(0)]]);
   });
 
-  it('starts whose jobs are due are left to their jobs', () => {
-    const provider = free(9);
-    starts.add([start(0, provider, { jobDueAt: NOW + 1 }), start(1, provider)]);
+  it('starts whose jobs are due are left to their jobs, also when the clock is put back', () => {
+    free = 9;
+    starts.add([start(0, { jobDueAt: NOW + 1 }), start(1)]);
     now += 1;
     expect(ready()).toEqual([anSmsId(1)]);
+    starts.add([start(2)]);
+    now -= HOUR_MS;
+    starts.add([start(3, { jobDueAt: now + 4_000 })]);
+    expect(ready()).toEqual([anSmsId(3)]);
   });
 
   it('no more starts are taken at once than fit into one transaction', () => {
-    const provider = free(1_000);
-    starts.add(numbered(WAITING_STARTS_BATCH_MAX + 1, provider));
+    free = 1_000;
+    starts.add(numbered(WAITING_STARTS_BATCH_MAX + 1));
     expect([ready().length, ready().length, ready().length]).toEqual([WAITING_STARTS_BATCH_MAX, 1, 0]);
   });
 
   it('a start counts as in flight while it waits, until it is taken or its job is due', () => {
-    const isFull = () => capacity.retryAt(KEY, A, now) !== null;
-    const provider = providerWith(() => ({ free: 0, waiting: 3 }));
-    starts.add([...numbered(3, provider), start(3, full(), { jobDueAt: DUE_AT + 1 })]);
+    const isFull = () => submissions.retryAt(KEY, A, now) !== null;
+    waiting = { a: 3 };
+    starts.add([...numbered(3), start(3, { jobDueAt: DUE_AT - 1 })]);
     expect(isFull()).toBe(true);
     expect(ready()).toEqual([anSmsId(0)]);
     expect(isFull()).toBe(false);
-    starts.add([start(4, provider, { jobDueAt: DUE_AT + 1 })]);
+    starts.add([start(4)]);
     expect(isFull()).toBe(true);
     now = DUE_AT;
     starts.admission();

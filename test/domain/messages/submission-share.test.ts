@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import {
-  mayBegin,
   mayHaveMore,
   NONE_TAKEN,
   takenLately,
-  UNLIMITED_CAPACITY,
+  waitingMax,
   withOneTaken,
 } from '../../../src/domain/messages/submission-share.ts';
 
@@ -14,19 +13,8 @@ const T = 1_700_000_000_000;
 const takenAt = (...instants: readonly number[]) =>
   instants.reduce((taken, at) => withOneTaken(taken, T + at), NONE_TAKEN);
 
-it.each([
-  ['four when nothing goes out', { free: 0, waiting: 0 }, 0, 4],
-  ['fewer by those that wait', { free: 0, waiting: 3 }, 0, 1],
-  ['none while four wait', { free: 0, waiting: 4 }, 16, 0],
-  ['none, and not fewer, while more wait', { free: 0, waiting: 9 }, 16, 0],
-  ['a quarter of what was taken, rounded up', { free: 0, waiting: 0 }, 17, 5],
-  ['those that go out at once besides', { free: 50, waiting: 1 }, 100, 74],
-])('of a backlog begin %s', (_, capacity, taken, expected) => {
-  expect(mayBegin(capacity, taken)).toBe(expected);
-});
-
-it('every attempt may begin where none ever waits', () => {
-  expect(mayBegin(UNLIMITED_CAPACITY, 0)).toBe(Number.POSITIVE_INFINITY);
+it('of a backlog four may wait at a provider, or a quarter of what it took, rounded up', () => {
+  expect([0, 1, 16, 17, 100].map(waitingMax)).toEqual([4, 4, 4, 5, 25]);
 });
 
 it('what was taken counts by whole seconds, the last one or the current one when that has more', () => {
