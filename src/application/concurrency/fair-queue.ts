@@ -51,6 +51,13 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return true;
   }
 
+  /** How many wait. */
+  get size(): number {
+    let size = 0;
+    for (const { items } of this.#waiting.values()) size += items.size;
+    return size;
+  }
+
   /** How many are in flight. */
   get inFlight(): number {
     return this.#inFlightOfAll;
@@ -74,9 +81,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
 
   /** How many more of a backlog are taken at once when `free` more may be in flight. What waits already goes first. */
   capacity(backlog: Backlog, free: number): ProviderCapacity {
-    let waiting = 0;
-    for (const { items } of this.#waiting.values()) waiting += items.size;
-    return { free: Math.max(0, free - waiting), waiting: this.waitingOf(backlog) };
+    return { free: Math.max(0, free - this.size), waiting: this.waitingOf(backlog) };
   }
 
   /** How many of a backlog wait. */

@@ -18,6 +18,8 @@ export const WAITING_STARTS_BATCH_MAX = 256;
 /** What was taken of a backlog is forgotten after this time, in milliseconds: it counts no longer by far. */
 const FORGET_AFTER_MS = 10_000;
 
+const NOBODY_AHEAD = { ofAll: 0, ofBacklog: 0 };
+
 interface WaitingPorts {
   readonly submissionCapacity: Pick<SubmissionCapacity, 'begin'>;
   readonly clock: Clock;
@@ -77,8 +79,8 @@ export class WaitingStarts {
   }
 
   /**
-   * Says of one attempt after the other whether it may begin now; those that may count for those after them. None may while
-   * others of its backlog wait here.
+   * Says of one attempt after the other whether it may begin now; those that may count for those after them. What waits here goes
+   * before it.
    */
   admission(): (provider: ChannelProvider, backlog: Backlog) => boolean {
     this.#dropOverdue();
@@ -87,9 +89,9 @@ export class WaitingStarts {
     return (provider, backlog) => {
       if (provider.capacity(backlog) === UNLIMITED_CAPACITY) return true;
       const line = this.#lineOf(provider);
-      const share = shares.get(line) ?? this.#shareOf(line);
+      const share = shares.get(line) ?? this.#shareOf(line, 'behind those that wait');
       shares.set(line, share);
-      const mayBegin = line.starts.waitingOf(backlog) === 0 && share.allows(backlog);
+      const mayBegin = share.allows(backlog);
       if (mayBegin) share.use(backlog);
       return mayBegin;
     };
@@ -149,9 +151,16 @@ export class WaitingStarts {
     });
   }
 
-  #shareOf({ provider, taken }: ProviderLine): Share {
+  #shareOf({ provider, starts, taken }: ProviderLine, place?: 'behind those that wait'): Share {
     const now = this.#ports.clock.now();
-    return new Share(provider, (key) => takenLately(taken.get(key) ?? NONE_TAKEN, now));
+    const ahead = (backlog: Backlog) =>
+      place === undefined ? NOBODY_AHEAD : { ofAll: starts.size, ofBacklog: starts.waitingOf(backlog) };
+    return new Share((backlog) => {
+      const { free, waiting } = provider.capacity(backlog);
+      const { ofAll, ofBacklog } = ahead(backlog);
+      const mayWait = waitingMax(takenLately(taken.get(keyOf(backlog)) ?? NONE_TAKEN, now));
+      return { free: free - ofAll, mayWait: mayWait - waiting - ofBacklog };
+    });
   }
 
   #lineOf(provider: ChannelProvider): ProviderLine {
@@ -197,36 +206,43 @@ export class WaitingStarts {
   }
 }
 
+/** Of one backlog: how many go out at once, before any are used, and how many more may wait. */
+interface Left {
+  readonly free: number;
+  mayWait: number;
+}
+
 /**
  * What may begin at one provider at a time: as many as go out at once, of whatever backlog, and besides them as many of each
  * backlog as may wait there.
  */
 class Share {
-  readonly #provider: ChannelProvider;
-  readonly #takenOf: (key: string) => number;
+  readonly #leftAtFirst: (backlog: Backlog) => Left;
   /** How many have been used of what goes out at once. */
   #used = 0;
-  /** How many more of each backlog may wait. */
-  readonly #mayWait = new Map<string, number>();
+  readonly #left = new Map<string, Left>();
 
-  constructor(provider: ChannelProvider, takenOf: (key: string) => number) {
-    this.#provider = provider;
-    this.#takenOf = takenOf;
+  constructor(leftAtFirst: (backlog: Backlog) => Left) {
+    this.#leftAtFirst = leftAtFirst;
   }
 
   allows(backlog: Backlog): boolean {
-    return this.#provider.capacity(backlog).free > this.#used || this.#mayWaitOf(backlog) > 0;
+    const { free, mayWait } = this.#leftOf(backlog);
+    return free > this.#used || mayWait > 0;
   }
 
   use(backlog: Backlog): void {
-    if (this.#provider.capacity(backlog).free > this.#used) this.#used += 1;
-    else this.#mayWait.set(keyOf(backlog), this.#mayWaitOf(backlog) - 1);
+    const left = this.#leftOf(backlog);
+    if (left.free === Number.POSITIVE_INFINITY) return;
+    if (left.free > this.#used) this.#used += 1;
+    else left.mayWait -= 1;
   }
 
-  #mayWaitOf(backlog: Backlog): number {
+  #leftOf(backlog: Backlog): Left {
     const key = keyOf(backlog);
-    const { waiting } = this.#provider.capacity(backlog);
-    return this.#mayWait.get(key) ?? waitingMax(this.#takenOf(key)) - waiting;
+    const left = this.#left.get(key) ?? this.#leftAtFirst(backlog);
+    this.#left.set(key, left);
+    return left;
   }
 }
 

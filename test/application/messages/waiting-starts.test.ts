@@ -102,13 +102,15 @@ describe('the admission of attempts', () => {
     expect(admitted(A)).toEqual([0]);
   });
 
-  it('no attempt begins before those of its backlog that wait', () => {
+  it('what waits already goes before an attempt', () => {
     free = 3;
-    starts.add([start(1)]);
-    expect(admitted(A, B)).toEqual([0, 7]);
-    expect(starts.hasCapacity(provider, A)).toBe(true);
-    expect(ready()).toEqual([anSmsId(1)]);
-    expect(admitted(A)).toEqual([7]);
+    starts.add(numbered(2));
+    expect(admitted(A)).toEqual([3]);
+    expect(admitted(B)).toEqual([5]);
+    starts.add(numbered(8, A, 2));
+    expect([admitted(A), starts.hasCapacity(provider, A)]).toEqual([[0], true]);
+    expect(ready()).toHaveLength(7);
+    expect(admitted(A, B)).toEqual([1, 4]);
   });
 });
 
