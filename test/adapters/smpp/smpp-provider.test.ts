@@ -310,6 +310,20 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect(results.flat().map(({ kind }) => kind)).toEqual(Array(5).fill('accepted'));
   });
 
+  it('the SMPP provider tells of each part that it writes, by its backlog', async () => {
+    const { smsc, world } = await openSmsc({ window: 1 });
+    const told: string[] = [];
+    world.provider.whenHandedOver(({ priority, projectId }) => told.push(`${priority} ${projectId}`));
+    await smsc.tell({ order: 'plan', submits: [{ hold: true }] });
+    const long = aSubmission({ ...OF_B, text: 'a'.repeat(200), priority: 'text' });
+    const submitting = submitAll(world.provider, [aSubmission(OF_A), long]);
+    await smsc.seen('submit');
+    expect(told).toEqual(['code A']);
+    await smsc.tell({ order: 'release' });
+    await submitting;
+    expect(told).toEqual(['code A', 'text B', 'text B']);
+  });
+
   it('the SMPP provider has no more capacity than its limit leaves in this second', async () => {
     const { world } = await openSmsc({ window: 50, perSecond: 3 });
     const backlog = { priority: 'code', projectId: OF_A.projectId } as const;

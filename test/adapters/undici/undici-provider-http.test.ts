@@ -289,6 +289,8 @@ describe('the HTTP client of a provider', () => {
     const http = client();
     const backlog = { priority: 'code', projectId: 'a' } as const;
     const other = { priority: 'code', projectId: 'b' } as const;
+    const told: string[] = [];
+    http.whenHandedOver(({ projectId }) => told.push(projectId));
     expect(http.capacity(backlog)).toEqual({ free: PROVIDER_REQUESTS_MAX, waiting: 0 });
     const sent = Array.from({ length: OF_ONE_PROJECT + 3 }, () =>
       http.send({ method: 'POST', url: peer.url('/first'), backlog }),
@@ -297,6 +299,7 @@ describe('the HTTP client of a provider', () => {
     const left = PROVIDER_REQUESTS_MAX - OF_ONE_PROJECT;
     expect(http.capacity(backlog)).toEqual({ free: left - 3, waiting: 3 });
     expect(http.capacity(other)).toEqual({ free: left - 3, waiting: 0 });
+    expect(told).toEqual(Array(OF_ONE_PROJECT).fill('a'));
     await http.close();
     await Promise.all(sent);
   });
