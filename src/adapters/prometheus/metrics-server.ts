@@ -5,6 +5,7 @@ const PATH = '/metrics';
 
 /** A scrape is one short request without a body. */
 const REQUEST_TIMEOUT_MS = 5_000;
+const CHECKING_INTERVAL_MS = 1_000;
 const CONNECTIONS_MAX = 20;
 
 /** Serves the metrics on a listener of their own, so that they are never public by mistake. */
@@ -20,7 +21,12 @@ export class MetricsServer {
         .writeHead(200, { 'Content-Type': registry.contentType, 'Cache-Control': 'no-store' })
         .end(body);
     };
-    this.#server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+    const timeouts = {
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      // Connections that send nothing would keep the others out for 30 s.
+      connectionsCheckingInterval: CHECKING_INTERVAL_MS,
+    };
+    this.#server = createServer(timeouts, (request, response) => {
       if (!isScrape(request)) {
         response
           .writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' })

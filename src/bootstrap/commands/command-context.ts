@@ -2,7 +2,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { Config } from '../config.ts';
 import type { Roots } from '../roots.ts';
 import type { CommandOutput } from './command-output.ts';
-import { tableLines } from './text-table.ts';
+import { escaped, tableLines } from './text-table.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -61,7 +61,9 @@ export class CommandContext {
   /** Prints a list: one JSON array with `--json`, a table at a terminal, else a line for each row. */
   printRows<Row extends object>(rows: readonly Row[], { columns, lineOf }: RowPrinting<Row>): void {
     const isTable = this.output.isTerminal === true && rows.length > 0;
-    this.print(rows, () => (isTable ? tableLines(columns, rows as readonly Fields[]) : rows.map(lineOf)));
+    this.print(rows, () =>
+      isTable ? tableLines(columns, rows as readonly Fields[]) : rows.map((row) => escaped(lineOf(row))),
+    );
   }
 
   /** As `runOperatorCommand`. What it needs is loaded now: `--help` does not wait for it. */

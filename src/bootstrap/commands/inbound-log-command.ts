@@ -9,6 +9,7 @@ import type { Roots } from '../roots.ts';
 import type { CommandContext } from './command-context.ts';
 import { counted } from './counted.ts';
 import { toHexId } from './hex-id.ts';
+import { escaped } from './text-table.ts';
 
 /** The events that the log shows at most. */
 const SHOWN_EVENTS_MAX = 500;
@@ -67,7 +68,7 @@ async function resend(
   context: CommandContext,
 ): Promise<number> {
   const row = rowOf(await manageWebhooks.resendEvent('cli-database', eventId));
-  context.print(row, () => [lineOf(row)]);
+  context.print(row, () => [escaped(lineOf(row))]);
   return 0;
 }
 

@@ -91,7 +91,7 @@ function textOf(value: unknown): string {
 }
 
 /** The text on one line, with what nobody would see as escapes of JSON; a code point beyond U+FFFF in braces. */
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replace(INVISIBLE, (character) => SHORT_ESCAPES.get(character) ?? codePointEscape(character));
 }
 

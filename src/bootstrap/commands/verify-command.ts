@@ -6,6 +6,7 @@ import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';
 import type { Roots } from '../roots.ts';
 import type { CommandContext } from './command-context.ts';
 import { counted } from './counted.ts';
+import { escaped } from './text-table.ts';
 
 /** `barid verify`: what the audit of the money finds, and the dead-letter jobs, which may hold money. */
 export function addVerifyCommand(program: Command, context: CommandContext): void {
@@ -41,9 +42,9 @@ function print(audit: LedgerAudit, context: CommandContext): number {
     deadLetteredAt: isoOf(deadLetteredAt),
   }));
   context.print({ projects, differences, deadLetterJobs: { count, latest: jobs } }, () => [
-    ...differences,
-    ...jobs.map(
-      ({ id, reason, deadLetteredAt }) => `job ${id} was dead-lettered at ${deadLetteredAt}: ${reason}`,
+    ...differences.map(escaped),
+    ...jobs.map(({ id, reason, deadLetteredAt }) =>
+      escaped(`job ${id} was dead-lettered at ${deadLetteredAt}: ${reason}`),
     ),
     `verify: ${counted(projects, 'project')}, ${counted(differences.length, 'difference')}, ${counted(count, 'dead-letter job')}`,
   ]);

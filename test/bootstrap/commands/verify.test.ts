@@ -77,13 +77,18 @@ it('verify prints differences in IQD and dead-letter jobs, and ends with 1 until
   await unitOfWork.run(async (stores) => {
     await stores.jobs.add([job]);
     const leased = await stores.jobs.lease({ workerId: 'worker', now: NOW, until: NOW + 1, limit: 1 });
-    await stores.jobs.fail(leased, { reason: 'planted', at: NOW, retryAt: NOW, failuresMax: 1 });
+    await stores.jobs.fail(leased, {
+      reason: 'planted\u001b[2J\nverify: all is well',
+      at: NOW,
+      retryAt: NOW,
+      failuresMax: 1,
+    });
   });
   expect(await verify(filename)).toEqual({
     code: 1,
     stderr: '',
     stdout:
-      `job ${job.id} was dead-lettered at 2026-01-15T12:00:00.000Z: planted\n` +
+      `job ${job.id} was dead-lettered at 2026-01-15T12:00:00.000Z: planted\\u001b[2J\\nverify: all is well\n` +
       'verify: 0 projects, 0 differences, 1 dead-letter job\n',
   });
 
