@@ -45,7 +45,7 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
     const background = new BackgroundWork({ logger });
     const submitted: string[] = [];
     const pending: PendingSubmission[] = [];
-    const submissionCapacity = new SubmissionCapacity();
+    const submissionCapacity = new SubmissionCapacity({ inFlightMax: 2 });
     const waitingStarts = new WaitingStarts({ submissionCapacity, clock });
     const delays: (() => void)[] = [];
     const runAttemptJobs = new RunAttemptJobs({
@@ -73,6 +73,7 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
       background,
       submitted,
       pending,
+      submissionCapacity,
       delays,
       runAttemptJobs,
       /** The provider has so much capacity now, because a submission has its result. */
@@ -175,6 +176,19 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
     await settle(1);
     expect(submitted.toSorted()).toEqual(SMS_IDS);
     expect((await jobs()).map(({ work }) => work.kind)).toEqual(['attempt-deadline', 'attempt-deadline']);
+  });
+
+  it('attempts that waited begin also while their provider is at its limit', async () => {
+    await prepare();
+    const { submitted, submissionCapacity, run, settle } = aProcess();
+    free = 0;
+    await run(await lease());
+    const key = { channel: 'sms', environment: 'live', provider: provider.name } as const;
+    for (let count = 0; count < 2; count += 1) {
+      submissionCapacity.begin(key, { priority: 'text', projectId: 'another' });
+    }
+    await settle(2);
+    expect(submitted.toSorted()).toEqual(SMS_IDS);
   });
 
   it('attempts that wait are begun by another process when the one that let them wait is gone', async () => {

@@ -144,9 +144,9 @@ import {
   VERIFICATION_CODE_CHARACTERS_MAX,
 } from '../../src/domain/messages/send-request.ts';
 import {
+  HANDED_OVER_PERIOD_MS,
   PLACES_PER_KEPT,
   SLOW_AFTER_MS,
-  TAKEN_PERIOD_MS,
   WAITING_MIN,
   WAITING_SHARE,
 } from '../../src/domain/messages/submission-share.ts';
@@ -364,7 +364,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'attempts of one project and priority that are begun and wait at a provider',
-        `${WAITING_MIN}, or a ${WAITING_SHARE === 1 / 4 ? 'quarter' : '?'} of those that it took in the last ${TAKEN_PERIOD_MS === 1_000 ? 'second' : '?'}; more wait without being begun, count as in flight, and begin after ${PROVIDER_WAIT_MS / 1_000} s at the latest`,
+        `about ${WAITING_MIN}, or a ${WAITING_SHARE === 1 / 4 ? 'quarter' : '?'} of those that it took in the last ${HANDED_OVER_PERIOD_MS === 1_000 ? 'second' : '?'}; more wait without being begun and count as in flight, and their jobs are due after ${PROVIDER_WAIT_MS / 1_000} s`,
       ],
       [
         'requests to one channel provider over HTTP',

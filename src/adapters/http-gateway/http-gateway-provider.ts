@@ -62,7 +62,6 @@ export class HttpGatewayProvider implements ChannelProvider {
     return read(response, attemptName(submission));
   }
 
-  /** By the last request; a gateway that was away is tried again with each message. */
   whenHandedOver(listener: (backlog: Backlog) => void): void {
     this.#options.http.whenHandedOver(listener);
   }
@@ -71,6 +70,7 @@ export class HttpGatewayProvider implements ChannelProvider {
     return this.#options.http.capacity(backlog);
   }
 
+  /** By the last request; a gateway that was away is tried again with each message. */
   health(): ProviderHealth {
     return this.#health;
   }

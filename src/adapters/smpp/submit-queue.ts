@@ -97,7 +97,7 @@ export class SubmitQueue {
     this.#waiting.whenBegun(listener);
   }
 
-  /** What is given up at once, because no session is open, waits for nobody. */
+  /** Without limit while no session is open: what comes then is given up at once. */
   capacity(backlog: Backlog): ProviderCapacity {
     const sessions = this.#options.sessions();
     if (this.#isClosed || sessions.length === 0) return UNLIMITED_CAPACITY;

@@ -95,7 +95,6 @@ export class TelegramGatewayProvider implements ChannelProvider {
     return this.#revocations.execute(providerMessageIds);
   }
 
-  /** As the last request ended. */
   whenHandedOver(listener: (backlog: Backlog) => void): void {
     this.#client.whenHandedOver(listener);
   }
@@ -104,6 +103,7 @@ export class TelegramGatewayProvider implements ChannelProvider {
     return this.#client.capacity(backlog);
   }
 
+  /** As the last request ended. */
   health(): ProviderHealth {
     return this.#health;
   }

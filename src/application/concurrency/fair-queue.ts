@@ -79,9 +79,13 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return null;
   }
 
-  /** How many more of a backlog are taken at once when `free` more may be in flight. What waits already goes first. */
+  /**
+   * How many more of a backlog are taken at once when `free` more may be in flight. What waits already goes first, and a project
+   * with its share in flight has none.
+   */
   capacity(backlog: Backlog, free: number): ProviderCapacity {
-    return { free: Math.max(0, free - this.size), waiting: this.waitingOf(backlog) };
+    const mayHave = this.#mayHaveMore(backlog.projectId, free) ? free - this.size : 0;
+    return { free: Math.max(0, mayHave), waiting: this.waitingOf(backlog) };
   }
 
   /** How many of a backlog wait. */

@@ -87,9 +87,11 @@ export class AdmitStarts {
     const { smsId, projectId } = message;
     const backlog = { priority: messagePriority(message), projectId };
     const key = { channel, environment: project.environment, provider: provider.name };
+    // Its place in line would be lost.
+    if (isWaitOver) return null;
     const retryAt = this.#ports.submissionCapacity.retryAt(key, backlog, now);
     if (retryAt !== null) return { at: retryAt };
-    if (isWaitOver || mayBegin(provider, backlog)) return null;
+    if (mayBegin(provider, backlog)) return null;
     const at = now + PROVIDER_WAIT_MS;
     return { at, waiting: { smsId, attemptNumber, provider, key, backlog, jobDueAt: at } };
   }

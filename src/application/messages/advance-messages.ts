@@ -27,7 +27,7 @@ export interface MessageEvent {
 export interface MessageBatch {
   readonly events?: readonly MessageEvent[];
   /** Attempts that waited for their provider, which has capacity now. Behind the events. */
-  readonly waited?: readonly AttemptRef[];
+  readonly early?: readonly AttemptRef[];
   /** Behind those. */
   readonly jobs?: readonly LeasedJob<MessageWork>[];
   /** Whether attempts of the project start later, because a lock holds up its submit results. */
@@ -83,9 +83,9 @@ export class AdvanceMessages {
 
   async execute(
     stores: Stores,
-    { events = [], waited = [], jobs = [], isLocked = () => false }: MessageBatch,
+    { events = [], early = [], jobs = [], isLocked = () => false }: MessageBatch,
   ): Promise<ProviderWork> {
-    const smsIds = [...events, ...waited, ...jobs.map(({ work }) => work)].map(({ smsId }) => smsId);
+    const smsIds = [...events, ...early, ...jobs.map(({ work }) => work)].map(({ smsId }) => smsId);
     if (smsIds.length === 0) return NO_WORK;
     const now = this.#ports.clock.now();
     // Messages before jobs: every caller locks in this order, so that no two wait for each other.
@@ -94,10 +94,10 @@ export class AdvanceMessages {
       jobs.length === 0 ? [] : stores.jobs.complete(jobs),
     ]);
     const held = new Set<LeasedJob>(completed);
-    const startId = jobs.length + waited.length === 0 ? '' : this.#ports.ids.hex24(now);
+    const startId = jobs.length + early.length === 0 ? '' : this.#ports.ids.hex24(now);
     const before = new Map(locked.map((message) => [message.smsId, message]));
     const due = [
-      ...waited.map((attempt) => startOf(attempt, startId, 'capacity')),
+      ...early.map((attempt) => startOf(attempt, startId, 'capacity')),
       ...jobs.filter((job) => held.has(job)).map((job) => eventOf(job, startId)),
     ].map((each) => this.#withdrawnWhenRestored(each, before));
     const projects = await projectsOfStarts(stores, due, before);
@@ -163,7 +163,7 @@ function fold(
     }
     const outcome = advance(message, event, now);
     after.set(smsId, outcome.message);
-    if (endOfWait === 'capacity') writes.startedEarly(message, event.attemptNumber);
+    if (endOfWait === 'capacity') writes.removeStart(message, event.attemptNumber);
     for (const effect of outcome.effects) writes.add(outcome.message, effect);
   }
   return { after, writes };

@@ -77,7 +77,7 @@ export class BatchWrites {
   }
 
   /** The attempt needs its job no longer: it started before that was due, or it does not start any more. */
-  startedEarly({ smsId }: Message, attemptNumber: number): void {
+  removeStart({ smsId }: Message, attemptNumber: number): void {
     this.#unschedule(startAttemptJobId(smsId, attemptNumber));
   }
 

@@ -18,7 +18,7 @@ import {
 import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { RevokeAttempts } from './revoke-attempts.ts';
 import type { SubmitAttempts } from './submit-attempts.ts';
-import type { WaitingStarts } from './waiting-starts.ts';
+import type { WaitingStart, WaitingStarts } from './waiting-starts.ts';
 
 interface AttemptJobPorts {
   readonly unitOfWork: UnitOfWork;
@@ -98,16 +98,25 @@ export class RunAttemptJobs {
         this.#isStartingWaiting = false;
         return;
       }
-      try {
-        await this.#run({ waited }, 'brief');
-      } catch (error) {
-        // Their jobs start them.
-        if (!isStorageFailure(error)) throw error;
-      }
+      await this.#startWaitingTogether(waited);
+      // What was postponed once more left its capacity to others.
+      for (const { provider } of waited) waitingStarts.settled(provider);
     }
   }
 
-  async #run(batch: Pick<MessageBatch, 'jobs' | 'waited'>, lockWait: LockWait): Promise<void> {
+  /** When they meet a lock they are started by project. Those that meet it again are left to their jobs. */
+  async #startWaitingTogether(early: readonly WaitingStart[]): Promise<void> {
+    try {
+      await this.#run({ early }, 'brief');
+    } catch (error) {
+      if (!isStorageFailure(error)) throw error;
+      const projects = [...groupBy(early, ({ backlog }) => backlog.projectId).values()];
+      if (projects.length === 1 || !(error instanceof StorageLocked)) return;
+      await Promise.all(projects.map((own) => this.#startWaitingTogether(own)));
+    }
+  }
+
+  async #run(batch: Pick<MessageBatch, 'jobs' | 'early'>, lockWait: LockWait): Promise<void> {
     const { unitOfWork, advanceMessages, applyMessageEvents, submitAttempts, revokeAttempts, background } =
       this.#ports;
     const isLocked = (projectId: string): boolean => applyMessageEvents.isLocked(projectId);

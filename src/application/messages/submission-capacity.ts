@@ -3,7 +3,7 @@ import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../domain/messages/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 
-/** Submissions of one process that may be in flight to one channel provider: they are kept in memory. */
+/** Submissions of one process that may be in flight to one channel provider, or wait to begin: they are kept in memory. */
 export const SUBMISSIONS_IN_FLIGHT_MAX = 5_000;
 
 /**

@@ -1,22 +1,23 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import {
-  NONE_TAKEN,
-  type TakenCount,
-  takenLately,
+  type HandedOverCount,
+  handedOverLately,
+  NONE_HANDED_OVER,
   UNLIMITED_CAPACITY,
   waitingMax,
-  withOneTaken,
+  withOneHandedOver,
 } from '../../domain/messages/submission-share.ts';
 import { FairQueue } from '../concurrency/fair-queue.ts';
 import { type ChannelProvider, PROVIDER_WAIT_MS } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
+import { keyOf, StartBudget } from './start-budget.ts';
 import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 
-/** So many are begun in one transaction. */
+/** One transaction starts so many attempts at most. */
 export const WAITING_STARTS_BATCH_MAX = 256;
-/** What was taken of a backlog is forgotten after this time, in milliseconds: it counts no longer by far. */
-const FORGET_AFTER_MS = 10_000;
+/** So often the counts of backlogs that are handed over no longer are forgotten, in milliseconds. */
+const FORGET_EVERY_MS = 10_000;
 
 const NOBODY_AHEAD = { ofAll: 0, ofBacklog: 0 };
 
@@ -34,37 +35,37 @@ export interface WaitingStart extends AttemptRef {
   readonly jobDueAt: number;
 }
 
-/** One in memory. */
+/** A start in its queue. */
 interface Waiting {
   readonly start: WaitingStart;
   readonly backlog: Backlog;
-  readonly line: ProviderLine;
+  readonly queue: ProviderQueue;
   /** It counts as in flight no longer. */
   readonly end: () => void;
 }
 
 /** What waits for one provider. */
-interface ProviderLine {
+interface ProviderQueue {
   readonly provider: ChannelProvider;
   readonly starts: FairQueue<Waiting>;
-  /** What the provider took lately, by backlog. */
-  readonly taken: Map<string, TakenCount>;
+  /** What was handed over lately, by backlog. */
+  readonly handedOver: Map<string, HandedOverCount>;
 }
 
 /**
- * Attempts that wait until their provider hands them over soon. One that is begun and not handed over when its process dies is
- * never submitted, because nobody knows that it was not. One that waits here has a job, due when it has waited for long enough:
- * after a crash another process begins it then. The most urgent ones begin first, and projects in rotation. While one waits it
- * counts as in flight, so that no more wait than may be.
+ * Attempts that are not begun yet, because their provider would not hand them over soon. An attempt that is begun when its
+ * process dies is never submitted again, since it may have been handed over. An attempt that waits here has a job, due when it
+ * has waited for long enough: after a crash another process begins it then. The most urgent attempts begin first, and projects
+ * in rotation. While one waits it counts as in flight: `SubmissionCapacity` bounds how many do.
  */
 export class WaitingStarts {
   readonly #ports: WaitingPorts;
   /** By the name of the provider. */
-  readonly #lines = new Map<string, ProviderLine>();
+  readonly #queues = new Map<string, ProviderQueue>();
   /** All of them, the one whose job is due first in front. */
   readonly #starts = new Set<Waiting>();
   /** Those whose provider may have capacity. */
-  readonly #changed = new Set<ProviderLine>();
+  readonly #changed = new Set<ProviderQueue>();
   #tellsSoon = false;
   #forgotAt = 0;
   #onCapacity = (): void => {};
@@ -84,64 +85,64 @@ export class WaitingStarts {
    */
   admission(): (provider: ChannelProvider, backlog: Backlog) => boolean {
     this.#dropOverdue();
-    this.#forgetTaken();
-    const shares = new Map<ProviderLine, Share>();
+    this.#forgetCounts();
+    const budgets = new Map<ProviderQueue, StartBudget>();
     return (provider, backlog) => {
       if (provider.capacity(backlog) === UNLIMITED_CAPACITY) return true;
-      const line = this.#lineOf(provider);
-      const share = shares.get(line) ?? this.#shareOf(line, 'behind those that wait');
-      shares.set(line, share);
-      const mayBegin = share.allows(backlog);
-      if (mayBegin) share.use(backlog);
+      const queue = this.#queueOf(provider);
+      const budget = budgets.get(queue) ?? this.#budgetOf(queue, true);
+      budgets.set(queue, budget);
+      const mayBegin = budget.allows(backlog);
+      if (mayBegin) budget.use(backlog);
       return mayBegin;
     };
   }
 
   /** Whether the provider has capacity for an attempt of the backlog, whatever waits here. */
   hasCapacity(provider: ChannelProvider, backlog: Backlog): boolean {
-    return this.#shareOf(this.#lineOf(provider)).allows(backlog);
+    return this.#budgetOf(this.#queueOf(provider), false).allows(backlog);
   }
 
   /** They wait, behind the others of their backlog. */
   add(starts: readonly WaitingStart[]): void {
     for (const start of starts) {
       const { provider, key, backlog } = start;
-      const line = this.#lineOf(provider);
-      const waiting = { start, backlog, line, end: this.#ports.submissionCapacity.begin(key, backlog) };
-      line.starts.add(waiting);
+      const queue = this.#queueOf(provider);
+      const waiting = { start, backlog, queue, end: this.#ports.submissionCapacity.begin(key, backlog) };
+      queue.starts.add(waiting);
       this.#starts.add(waiting);
       // What it waits for may have ended before it was added.
-      this.#change(line);
+      this.#change(queue);
     }
   }
 
   /** A submission to the provider has its result. */
   settled(provider: ChannelProvider): void {
-    const line = this.#lines.get(provider.name);
-    if (line !== undefined) this.#change(line);
+    const queue = this.#queues.get(provider.name);
+    if (queue !== undefined) this.#change(queue);
   }
 
   /** Takes those that may begin now. They wait no longer. */
   takeReady(): readonly WaitingStart[] {
     this.#dropOverdue();
     const ready: WaitingStart[] = [];
-    for (const line of this.#changed) {
-      const share = this.#shareOf(line);
-      const take = () => line.starts.take(Number.POSITIVE_INFINITY, ({ backlog }) => share.allows(backlog));
+    for (const queue of this.#changed) {
+      const budget = this.#budgetOf(queue, false);
+      const take = () => queue.starts.take(Number.POSITIVE_INFINITY, ({ backlog }) => budget.allows(backlog));
       for (let waiting = take(); waiting !== null; waiting = take()) {
-        share.use(waiting.backlog);
+        budget.use(waiting.backlog);
         this.#end(waiting);
         ready.push(waiting.start);
         if (ready.length === WAITING_STARTS_BATCH_MAX) return ready;
       }
-      this.#changed.delete(line);
+      this.#changed.delete(queue);
     }
     return ready;
   }
 
-  #change(line: ProviderLine): void {
-    if (line.starts.isEmpty) return;
-    this.#changed.add(line);
+  #change(queue: ProviderQueue): void {
+    if (queue.starts.isEmpty) return;
+    this.#changed.add(queue);
     if (this.#tellsSoon) return;
     this.#tellsSoon = true;
     // After all that changes with it.
@@ -151,33 +152,36 @@ export class WaitingStarts {
     });
   }
 
-  #shareOf({ provider, starts, taken }: ProviderLine, place?: 'behind those that wait'): Share {
+  #budgetOf({ provider, starts, handedOver }: ProviderQueue, isBehindWaiting: boolean): StartBudget {
     const now = this.#ports.clock.now();
     const ahead = (backlog: Backlog) =>
-      place === undefined ? NOBODY_AHEAD : { ofAll: starts.size, ofBacklog: starts.waitingOf(backlog) };
-    return new Share((backlog) => {
+      !isBehindWaiting ? NOBODY_AHEAD : { ofAll: starts.size, ofBacklog: starts.waitingOf(backlog) };
+    return new StartBudget((backlog) => {
       const { free, waiting } = provider.capacity(backlog);
       const { ofAll, ofBacklog } = ahead(backlog);
-      const mayWait = waitingMax(takenLately(taken.get(keyOf(backlog)) ?? NONE_TAKEN, now));
+      const mayWait = waitingMax(handedOverLately(handedOver.get(keyOf(backlog)) ?? NONE_HANDED_OVER, now));
       return { free: free - ofAll, mayWait: mayWait - waiting - ofBacklog };
     });
   }
 
-  #lineOf(provider: ChannelProvider): ProviderLine {
-    const known = this.#lines.get(provider.name);
+  #queueOf(provider: ChannelProvider): ProviderQueue {
+    const known = this.#queues.get(provider.name);
     if (known !== undefined) return known;
-    const line: ProviderLine = {
+    const queue: ProviderQueue = {
       provider,
       starts: new FairQueue(() => this.#ports.clock.now()),
-      taken: new Map(),
+      handedOver: new Map(),
     };
-    this.#lines.set(provider.name, line);
+    this.#queues.set(provider.name, queue);
     provider.whenHandedOver((backlog) => {
       const key = keyOf(backlog);
-      line.taken.set(key, withOneTaken(line.taken.get(key) ?? NONE_TAKEN, this.#ports.clock.now()));
-      this.#change(line);
+      queue.handedOver.set(
+        key,
+        withOneHandedOver(queue.handedOver.get(key) ?? NONE_HANDED_OVER, this.#ports.clock.now()),
+      );
+      this.#change(queue);
     });
-    return line;
+    return queue;
   }
 
   #end(waiting: Waiting): void {
@@ -185,67 +189,25 @@ export class WaitingStarts {
     waiting.end();
   }
 
-  /** Their jobs begin them; also those that were due long after now, because the clock was put back. */
+  /** Their jobs begin them. */
   #dropOverdue(): void {
     const now = this.#ports.clock.now();
     for (const waiting of this.#starts) {
       const leftMs = waiting.start.jobDueAt - now;
-      if (leftMs > 0 && leftMs <= PROVIDER_WAIT_MS) break;
-      waiting.line.starts.drop(waiting);
+      // The clock was put back: its job is far away, and those behind it are not.
+      if (leftMs > PROVIDER_WAIT_MS) continue;
+      if (leftMs > 0) break;
+      waiting.queue.starts.drop(waiting);
       this.#end(waiting);
     }
   }
 
-  #forgetTaken(): void {
+  #forgetCounts(): void {
     const now = this.#ports.clock.now();
-    if (Math.abs(now - this.#forgotAt) < FORGET_AFTER_MS) return;
+    if (Math.abs(now - this.#forgotAt) < FORGET_EVERY_MS) return;
     this.#forgotAt = now;
-    for (const { taken } of this.#lines.values()) {
-      for (const [key, count] of taken) if (takenLately(count, now) === 0) taken.delete(key);
+    for (const { handedOver } of this.#queues.values()) {
+      for (const [key, count] of handedOver) if (handedOverLately(count, now) === 0) handedOver.delete(key);
     }
   }
-}
-
-/** Of one backlog: how many go out at once, before any are used, and how many more may wait. */
-interface Left {
-  readonly free: number;
-  mayWait: number;
-}
-
-/**
- * What may begin at one provider at a time: as many as go out at once, of whatever backlog, and besides them as many of each
- * backlog as may wait there.
- */
-class Share {
-  readonly #leftAtFirst: (backlog: Backlog) => Left;
-  /** How many have been used of what goes out at once. */
-  #used = 0;
-  readonly #left = new Map<string, Left>();
-
-  constructor(leftAtFirst: (backlog: Backlog) => Left) {
-    this.#leftAtFirst = leftAtFirst;
-  }
-
-  allows(backlog: Backlog): boolean {
-    const { free, mayWait } = this.#leftOf(backlog);
-    return free > this.#used || mayWait > 0;
-  }
-
-  use(backlog: Backlog): void {
-    const left = this.#leftOf(backlog);
-    if (left.free === Number.POSITIVE_INFINITY) return;
-    if (left.free > this.#used) this.#used += 1;
-    else left.mayWait -= 1;
-  }
-
-  #leftOf(backlog: Backlog): Left {
-    const key = keyOf(backlog);
-    const left = this.#left.get(key) ?? this.#leftAtFirst(backlog);
-    this.#left.set(key, left);
-    return left;
-  }
-}
-
-function keyOf({ priority, projectId }: Backlog): string {
-  return `${priority} ${projectId}`;
 }

@@ -10,7 +10,7 @@ import type { ProviderEventSink } from './provider-events.ts';
 
 /**
  * What waits for others at its provider for longer is not sent, over SMPP and over HTTP: the rest of `SUBMIT_TIMEOUT_MS` is for
- * the response. In milliseconds.
+ * the response. An attempt waits as long before it begins without capacity. In milliseconds.
  */
 export const PROVIDER_WAIT_MS = 4_000;
 
@@ -73,7 +73,8 @@ export interface ChannelProvider {
    */
   whenHandedOver(listener: (backlog: Backlog) => void): void;
   /**
-   * How many more submissions of a backlog go out at once, and how many of it wait: attempts begin only when they soon go out.
+   * How many more submissions of a backlog go out at once, and how many of it wait: attempts begin only when they soon go out. A
+   * text in parts may count more than once.
    * `UNLIMITED_CAPACITY` when none ever waits, and when each is rejected at once.
    */
   capacity(backlog: Backlog): ProviderCapacity;

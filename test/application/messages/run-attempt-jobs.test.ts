@@ -17,6 +17,7 @@ import { RunAttemptJobs } from '../../../src/application/messages/run-attempt-jo
 import { SubmissionCapacity } from '../../../src/application/messages/submission-capacity.ts';
 import type { SubmitAttempts } from '../../../src/application/messages/submit-attempts.ts';
 import { WaitingStarts } from '../../../src/application/messages/waiting-starts.ts';
+import { type ChannelProvider, PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provider.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { NOW } from '../../support/builders.ts';
@@ -173,6 +174,12 @@ it('results that cannot be committed do not keep attempts from starting', async 
   expect(log).toEqual(['jobs 1']);
 });
 
+const SPACIOUS = {
+  name: 'spacious',
+  whenHandedOver() {},
+  capacity: () => ({ free: 100, waiting: 0 }),
+} as unknown as ChannelProvider;
+
 /**
  * The ids of messages say their project, as `sms-a1` does. Project a is locked until `unlock` opens. The log has the
  * messages of each transaction that was committed.
@@ -189,9 +196,9 @@ function lockedWorld() {
   const advanceMessages = {
     async execute(
       stores: Stores,
-      { events = [], jobs = [], isLocked: isHeldUp = () => false }: MessageBatch,
+      { events = [], early = [], jobs = [], isLocked: isHeldUp = () => false }: MessageBatch,
     ) {
-      const smsIds = [...events.map(({ smsId }) => smsId), ...jobs.map(({ work }) => work.smsId)];
+      const smsIds = [...events, ...early, ...jobs.map(({ work }) => work)].map(({ smsId }) => smsId);
       if (isLocked && smsIds.some((smsId) => projectOf(smsId) === 'a')) {
         if ((stores as unknown as { lockWait: LockWait }).lockWait === 'brief') {
           throw new StorageLocked(new Error('lock timeout'));
@@ -229,15 +236,16 @@ function lockedWorld() {
     clock: { now: () => NOW },
     logger,
   });
+  const waitingStarts = new WaitingStarts({
+    submissionCapacity: new SubmissionCapacity(),
+    clock: { now: () => NOW },
+  });
   const runAttemptJobs = new RunAttemptJobs({
     unitOfWork,
     advanceMessages,
     applyMessageEvents,
     submitAttempts: {} as SubmitAttempts,
-    waitingStarts: new WaitingStarts({
-      submissionCapacity: new SubmissionCapacity(),
-      clock: { now: () => NOW },
-    }),
+    waitingStarts,
     revokeAttempts,
     background,
     resultRetryDelay: (over) => void setImmediate(over),
@@ -253,6 +261,18 @@ function lockedWorld() {
           id: `${smsId}/${kind}`,
           fencingToken: 1,
           work: { kind, smsId, attemptNumber: 0 },
+        })),
+      ),
+    /** They waited for their provider, which has capacity for all. */
+    begin: (...smsIds: readonly string[]) =>
+      waitingStarts.add(
+        smsIds.map((smsId) => ({
+          smsId,
+          attemptNumber: 0,
+          provider: SPACIOUS,
+          key: { channel: 'sms', environment: 'live', provider: SPACIOUS.name },
+          backlog: { priority: 'code', projectId: projectOf(smsId) },
+          jobDueAt: NOW + PROVIDER_WAIT_MS,
         })),
       ),
     report: (...smsIds: readonly string[]) =>
@@ -280,6 +300,14 @@ it('the jobs of a project that meets a lock are done once it is released, and no
   expect(log.slice(3)).toEqual(['sms-a1 sms-a2']);
   await run('attempt-deadline', 'sms-b3', 'sms-a3');
   expect(log.slice(4)).toEqual(['sms-b3 sms-a3']);
+});
+
+it('attempts that waited begin by project when they meet a lock, and those of the locked project by their jobs', async () => {
+  const { log, background, begin } = lockedWorld();
+  begin('sms-a1', 'sms-b1', 'sms-b2', 'sms-c1');
+  await nextRound();
+  await background.idle();
+  expect(log.toSorted()).toEqual(['sms-b1 sms-b2', 'sms-c1']);
 });
 
 it('the jobs of a project of one kind do not wait for those of another kind that meet a lock', async () => {
