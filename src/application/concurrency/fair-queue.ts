@@ -80,12 +80,11 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   }
 
   /**
-   * How many more of a backlog are taken at once when `free` more may be in flight. What waits already goes first, and a project
-   * with its share in flight has none.
+   * How many more of a backlog are taken at once when `free` more may be in flight. What waits already goes first. A project with
+   * its share in flight has no less: what waits of it takes the places that come back first.
    */
   capacity(backlog: Backlog, free: number): ProviderCapacity {
-    const mayHave = this.#mayHaveMore(backlog.projectId, free) ? free - this.size : 0;
-    return { free: Math.max(0, mayHave), waiting: this.waitingOf(backlog) };
+    return { free: Math.max(0, free - this.size), waiting: this.waitingOf(backlog) };
   }
 
   /** How many of a backlog wait. */
