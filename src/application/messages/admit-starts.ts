@@ -1,7 +1,6 @@
-import type { Environment, Project } from '../../domain/access/project.ts';
+import type { Project } from '../../domain/access/project.ts';
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import type { Message } from '../../domain/messages/message.ts';
-import type { Channel } from '../../domain/shared/channel.ts';
 import type { CampaignLimits, StartingMessage } from '../campaigns/campaign-limits.ts';
 import { type ChannelProvider, type ChannelProviders, PROVIDER_WAIT_MS } from '../ports/channel-provider.ts';
 import type { Stores } from '../ports/stores.ts';
@@ -49,7 +48,7 @@ export class AdmitStarts {
   /**
    * Resolves with when the others start, by message: those of an isolated project, of a provider at its limit or without
    * capacity, and of campaigns that have to wait. What waits for another reason neither counts for a campaign's rate nor opens a
-   * conversation.
+   * conversation. An attempt whose wait for its provider is over does not wait for it again.
    */
   async execute(
     stores: Stores,
@@ -65,7 +64,9 @@ export class AdmitStarts {
       const project = projects.get(message.projectId);
       const later = isLocked(message.projectId)
         ? { at: now + CAPACITY_RETRY_MS }
-        : this.#postponedByProvider(start, project, mayBegin, now);
+        : start.isWaitOver
+          ? null
+          : this.#postponedByProvider(start, project, mayBegin, now);
       if (later !== null) postponed.set(message.smsId, later);
       else if (message.attempts.length === 0 && project !== undefined) ready.push({ message, project });
     }
@@ -75,32 +76,23 @@ export class AdmitStarts {
 
   /** By the first provider of the route: a later one only gets what that one did not take. */
   #postponedByProvider(
-    { message, attemptNumber, isWaitOver }: AttemptStart,
+    { message, attemptNumber }: AttemptStart,
     project: Project | undefined,
     mayBegin: (provider: ChannelProvider, backlog: WaitingStart['backlog']) => boolean,
     now: number,
   ): Postponed | null {
     const channel = message.channels[attemptNumber];
     if (project === undefined || channel === undefined) return null;
-    const provider = this.#firstProvider(channel, project.environment, message);
+    const { environment } = project;
+    const { smsId, projectId, phoneNumber } = message;
+    const [provider] = this.#ports.channelProviders.route(channel, environment, phoneNumber);
     if (provider === undefined) return null;
-    const { smsId, projectId } = message;
     const backlog = { priority: messagePriority(message), projectId };
-    const key = { channel, environment: project.environment, provider: provider.name };
-    // Its place in line would be lost.
-    if (isWaitOver) return null;
+    const key = { channel, environment, provider: provider.name };
     const retryAt = this.#ports.submissionCapacity.retryAt(key, backlog, now);
     if (retryAt !== null) return { at: retryAt };
     if (mayBegin(provider, backlog)) return null;
     const at = now + PROVIDER_WAIT_MS;
     return { at, waiting: { smsId, attemptNumber, provider, key, backlog, jobDueAt: at } };
-  }
-
-  #firstProvider(
-    channel: Channel,
-    environment: Environment,
-    { phoneNumber }: Message,
-  ): ChannelProvider | undefined {
-    return this.#ports.channelProviders.route(channel, environment, phoneNumber)[0];
   }
 }

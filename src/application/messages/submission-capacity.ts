@@ -1,5 +1,5 @@
 import type { Environment } from '../../domain/access/project.ts';
-import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import { type Backlog, backlogKey } from '../../domain/jobs/fair-share.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../domain/messages/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 
@@ -83,8 +83,8 @@ export class SubmissionCapacity {
   }
 }
 
-function backlogIn({ backlogs }: ProviderLoad, { priority, projectId }: Backlog): BacklogLoad {
-  const key = `${priority} ${projectId}`;
+function backlogIn({ backlogs }: ProviderLoad, backlog: Backlog): BacklogLoad {
+  const key = backlogKey(backlog);
   const load = backlogs.get(key) ?? { inFlight: 0, lastRetryAt: 0 };
   backlogs.set(key, load);
   return load;

@@ -1,4 +1,5 @@
-import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import { type Backlog, backlogKey } from '../../domain/jobs/fair-share.ts';
+import { StartBudget } from '../../domain/jobs/start-budget.ts';
 import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import {
   type HandedOverCount,
@@ -8,18 +9,14 @@ import {
   waitingMax,
   withOneHandedOver,
 } from '../../domain/messages/submission-share.ts';
+import { BATCH_ITEMS_MAX } from '../concurrency/batcher.ts';
 import { FairQueue } from '../concurrency/fair-queue.ts';
 import { type ChannelProvider, PROVIDER_WAIT_MS } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
-import { keyOf, StartBudget } from './start-budget.ts';
 import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 
-/** One transaction starts so many attempts at most. */
-export const WAITING_STARTS_BATCH_MAX = 256;
 /** So often the counts of backlogs that are handed over no longer are forgotten, in milliseconds. */
 const FORGET_EVERY_MS = 10_000;
-
-const NOBODY_AHEAD = { ofAll: 0, ofBacklog: 0 };
 
 interface WaitingPorts {
   readonly submissionCapacity: Pick<SubmissionCapacity, 'begin'>;
@@ -38,6 +35,7 @@ export interface WaitingStart extends AttemptRef {
 /** A start in its queue. */
 interface Waiting {
   readonly start: WaitingStart;
+  /** Of the start, for the queue. */
   readonly backlog: Backlog;
   readonly queue: ProviderQueue;
   /** It counts as in flight no longer. */
@@ -122,7 +120,7 @@ export class WaitingStarts {
     if (queue !== undefined) this.#change(queue);
   }
 
-  /** Takes those that may begin now. They wait no longer. */
+  /** Takes those that may begin now, as many as fit into one batch. They wait no longer. */
   takeReady(): readonly WaitingStart[] {
     this.#dropOverdue();
     const ready: WaitingStart[] = [];
@@ -133,7 +131,7 @@ export class WaitingStarts {
         budget.use(waiting.backlog);
         this.#end(waiting);
         ready.push(waiting.start);
-        if (ready.length === WAITING_STARTS_BATCH_MAX) return ready;
+        if (ready.length === BATCH_ITEMS_MAX) return ready;
       }
       this.#changed.delete(queue);
     }
@@ -154,13 +152,12 @@ export class WaitingStarts {
 
   #budgetOf({ provider, starts, handedOver }: ProviderQueue, isBehindWaiting: boolean): StartBudget {
     const now = this.#ports.clock.now();
-    const ahead = (backlog: Backlog) =>
-      !isBehindWaiting ? NOBODY_AHEAD : { ofAll: starts.size, ofBacklog: starts.waitingOf(backlog) };
     return new StartBudget((backlog) => {
       const { free, waiting } = provider.capacity(backlog);
-      const { ofAll, ofBacklog } = ahead(backlog);
-      const mayWait = waitingMax(handedOverLately(handedOver.get(keyOf(backlog)) ?? NONE_HANDED_OVER, now));
-      return { free: free - ofAll, mayWait: mayWait - waiting - ofBacklog };
+      const lately = handedOverLately(handedOver.get(backlogKey(backlog)) ?? NONE_HANDED_OVER, now);
+      const mayWait = waitingMax(lately) - waiting;
+      if (!isBehindWaiting) return { free, mayWait };
+      return { free: free - starts.size, mayWait: mayWait - starts.waitingOf(backlog) };
     });
   }
 
@@ -174,7 +171,7 @@ export class WaitingStarts {
     };
     this.#queues.set(provider.name, queue);
     provider.whenHandedOver((backlog) => {
-      const key = keyOf(backlog);
+      const key = backlogKey(backlog);
       queue.handedOver.set(
         key,
         withOneHandedOver(queue.handedOver.get(key) ?? NONE_HANDED_OVER, this.#ports.clock.now()),

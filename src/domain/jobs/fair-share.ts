@@ -6,6 +6,11 @@ export interface Backlog {
   readonly projectId: string;
 }
 
+/** Tells a backlog from every other one. */
+export function backlogKey({ priority, projectId }: Backlog): string {
+  return `${priority} ${projectId}`;
+}
+
 /** With the weight of the project: a whole number from 1. */
 export interface WeightedBacklog extends Backlog {
   readonly weight: number;

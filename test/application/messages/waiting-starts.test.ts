@@ -1,10 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batcher.ts';
 import { SubmissionCapacity } from '../../../src/application/messages/submission-capacity.ts';
-import {
-  WAITING_STARTS_BATCH_MAX,
-  type WaitingStart,
-  WaitingStarts,
-} from '../../../src/application/messages/waiting-starts.ts';
+import { type WaitingStart, WaitingStarts } from '../../../src/application/messages/waiting-starts.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { Backlog } from '../../../src/domain/jobs/fair-share.ts';
 import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../../src/domain/messages/submission-share.ts';
@@ -192,8 +189,8 @@ describe('the starts that wait', () => {
 
   it('no more starts are taken at once than fit into one transaction', () => {
     free = 1_000;
-    starts.add(numbered(WAITING_STARTS_BATCH_MAX + 1));
-    expect([ready().length, ready().length, ready().length]).toEqual([WAITING_STARTS_BATCH_MAX, 1, 0]);
+    starts.add(numbered(BATCH_ITEMS_MAX + 1));
+    expect([ready().length, ready().length, ready().length]).toEqual([BATCH_ITEMS_MAX, 1, 0]);
   });
 
   it('a start counts as in flight while it waits, until it is taken or its job is due', () => {

@@ -1,4 +1,4 @@
-import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import { type Backlog, backlogKey } from './fair-share.ts';
 
 /** Of one backlog: how many go out at once, before any are used, and how many more may wait. */
 export interface Left {
@@ -33,14 +33,9 @@ export class StartBudget {
   }
 
   #leftOf(backlog: Backlog): Left {
-    const key = keyOf(backlog);
+    const key = backlogKey(backlog);
     const left = this.#left.get(key) ?? this.#leftAtFirst(backlog);
     this.#left.set(key, left);
     return left;
   }
-}
-
-/** Names a backlog. */
-export function keyOf({ priority, projectId }: Backlog): string {
-  return `${priority} ${projectId}`;
 }
