@@ -19,11 +19,11 @@ export interface RecipientPayload {
 }
 
 const EXAMPLE_PHONE_NUMBER = '9647701234567';
-const EXAMPLE_MEDIA: Readonly<Record<string, string>> = {
-  imageUrl: 'https://example.com/image.jpg',
-  videoUrl: 'https://example.com/video.mp4',
-  documentUrl: 'https://example.com/document.pdf',
-};
+const EXAMPLE_MEDIA: ReadonlyMap<string, string> = new Map([
+  ['imageUrl', 'https://example.com/image.jpg'],
+  ['videoUrl', 'https://example.com/video.mp4'],
+  ['documentUrl', 'https://example.com/document.pdf'],
+]);
 
 /** The values a template asks for, and a recipient that has them all. */
 export function recipientPayload(template: WhatsappTemplate): RecipientPayload {
@@ -37,25 +37,30 @@ export function recipientPayload(template: WhatsappTemplate): RecipientPayload {
       templateParametersPath: parameterPath(path),
     },
   }));
-  const body: Record<string, string> = {};
-  const header: Record<string, string> = {};
-  const buttons: Record<string, Record<string, string>> = {};
+  // A placeholder may have the name of something that every object has: maps keep them apart.
+  const body = new Map<string, string>();
+  const header = new Map<string, string>();
+  const buttons = new Map<string, Record<string, string>>();
   for (const { path, field } of fields) {
     const [part, first = '', second = ''] = path;
-    if (part === 'body') body[first] = field.example;
-    else if (part === 'header') header[first] = field.example;
-    else buttons[first] = { ...buttons[first], [second]: field.example };
+    if (part === 'body') body.set(first, field.example);
+    else if (part === 'header') header.set(first, field.example);
+    else buttons.set(first, { ...buttons.get(first), [second]: field.example });
   }
   return {
     fields: fields.map(({ field }) => field),
     exampleRecipient: {
       phoneNumber: EXAMPLE_PHONE_NUMBER,
-      templateParameters: { body, header, buttons },
+      templateParameters: {
+        body: Object.fromEntries(body),
+        header: Object.fromEntries(header),
+        buttons: Object.fromEntries(buttons),
+      },
     },
   };
 }
 
 function exampleOf([part]: readonly string[], key: string): string {
-  const media = part === 'header' ? EXAMPLE_MEDIA[key] : undefined;
+  const media = part === 'header' ? EXAMPLE_MEDIA.get(key) : undefined;
   return media ?? `Value ${key}`;
 }

@@ -53,6 +53,22 @@ describe('the payload of a recipient', () => {
     });
   });
 
+  it.each(['constructor', '__proto__', 'toString'])(
+    'a placeholder named %s is one like any other',
+    (name) => {
+      const payload = payloadOf(
+        { type: 'HEADER', format: 'TEXT', text: `{{${name}}}` },
+        { type: 'BODY', text: `{{${name}}}` },
+        { type: 'BUTTONS', buttons: [{ type: 'URL', text: 'Pay', url: `https://a.example/{{${name}}}` }] },
+      );
+      const example = `Value ${name}`;
+      expect(payload.fields.map((field) => field.example)).toEqual([example, example, example]);
+      const { header, body, buttons } = payload.exampleRecipient.templateParameters;
+      const own = [[name, example]];
+      expect([header, body, buttons['0'] ?? {}].map((part) => Object.entries(part))).toEqual([own, own, own]);
+    },
+  );
+
   it.each([
     ['IMAGE', 'imageUrl', 'image', 'https://example.com/image.jpg'],
     ['VIDEO', 'videoUrl', 'video', 'https://example.com/video.mp4'],
