@@ -10,7 +10,7 @@ export interface StartAttemptWork {
   readonly kind: 'start-attempt';
   readonly smsId: string;
   readonly attemptNumber: number;
-  /** Present when it has waited for its provider for as long as it may. */
+  /** Present when the attempt has waited for its provider, until the job was due. */
   readonly hasWaited?: true;
 }
 
@@ -26,25 +26,25 @@ type MessageOfJob = Pick<Message, 'smsId' | 'projectId' | 'campaignId' | 'conten
 export const DEADLINE_FIELDS: FieldsOf<AttemptDeadlineWork> = { smsId: 'id', attemptNumber: 'whole number' };
 export const START_FIELDS: FieldsOf<StartAttemptWork> = { ...DEADLINE_FIELDS, hasWaited: 'mark' };
 
-/** The job that tries the channel at `attemptNumber`; there is one per message and attempt, whatever its due time. */
+/**
+ * The job that tries the channel at `attemptNumber`; there is one per message and attempt, whatever its due time. With
+ * `hasWaited` the attempt waits for its provider until then.
+ */
 export function startAttemptJob(
   message: MessageOfJob,
   attemptNumber: number,
   dueAt: number,
+  { hasWaited = false }: { readonly hasWaited?: boolean } = {},
 ): Job<StartAttemptWork> {
   const { smsId, projectId } = message;
+  const work = { kind: 'start-attempt', smsId, attemptNumber } as const;
   return {
     id: startAttemptJobId(smsId, attemptNumber),
     projectId,
     priority: messagePriority(message),
     dueAt,
-    work: { kind: 'start-attempt', smsId, attemptNumber },
+    work: hasWaited ? { ...work, hasWaited } : work,
   };
-}
-
-/** The job of an attempt that waits for its provider until the job is due. */
-export function afterWait(job: Job<StartAttemptWork>): Job<StartAttemptWork> {
-  return { ...job, work: { ...job.work, hasWaited: true } };
 }
 
 /** The job that ends the time of the channel at `attemptNumber`, due at that instant; one per message and attempt. */

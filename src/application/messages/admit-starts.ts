@@ -18,8 +18,8 @@ interface AdmitPorts {
 export interface AttemptStart {
   readonly message: Message;
   readonly attemptNumber: number;
-  /** It waits for its provider no longer: there is capacity, or it has waited for long enough. */
-  readonly isWaitOver: boolean;
+  /** Whether it may wait for its provider: not when that has capacity for it, nor when it has waited for long enough. */
+  readonly mayWait: boolean;
 }
 
 /** What else decides when attempts start. */
@@ -48,7 +48,7 @@ export class AdmitStarts {
   /**
    * Resolves with when the others start, by message: those of an isolated project, of a provider at its limit or without
    * capacity, and of campaigns that have to wait. What waits for another reason neither counts for a campaign's rate nor opens a
-   * conversation. An attempt whose wait for its provider is over does not wait for it again.
+   * conversation. An attempt that waited for its provider does not wait for it again.
    */
   async execute(
     stores: Stores,
@@ -64,9 +64,9 @@ export class AdmitStarts {
       const project = projects.get(message.projectId);
       const later = isLocked(message.projectId)
         ? { at: now + CAPACITY_RETRY_MS }
-        : start.isWaitOver
-          ? null
-          : this.#postponedByProvider(start, project, mayBegin, now);
+        : start.mayWait
+          ? this.#postponedByProvider(start, project, mayBegin, now)
+          : null;
       if (later !== null) postponed.set(message.smsId, later);
       else if (message.attempts.length === 0 && project !== undefined) ready.push({ message, project });
     }

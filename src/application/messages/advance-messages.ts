@@ -97,7 +97,7 @@ export class AdvanceMessages {
     const startId = jobs.length + early.length === 0 ? '' : this.#ports.ids.hex24(now);
     const before = new Map(locked.map((message) => [message.smsId, message]));
     const due = [
-      ...early.map((attempt) => startOf(attempt, startId, 'capacity')),
+      ...early.map((attempt): DueEvent => ({ ...startOf(attempt, startId), isEarly: true })),
       ...jobs.filter((job) => held.has(job)).map((job) => eventOf(job, startId)),
     ].map((each) => this.#withdrawnWhenRestored(each, before));
     const projects = await projectsOfStarts(stores, due, before);
@@ -116,9 +116,9 @@ export class AdvanceMessages {
       recordProgress(stores, { changes, stopReasons: writes.stopReasons, now }),
     ]);
     await this.#ports.enqueueWebhooks.statusChanges(stores, writes.statusChanges);
-    const late = new Set(due.filter(({ endOfWait }) => endOfWait === 'time').map(({ smsId }) => smsId));
+    const waited = new Set(due.filter(({ hasWaited }) => hasWaited).map(({ smsId }) => smsId));
     return {
-      submissions: submissionsOf(writes.started, { messages: after, projects, late }),
+      submissions: submissionsOf(writes.started, { messages: after, projects, waited }),
       revocations: revocationsOf(writes.revoked, after),
       waiting: [...postponed.values()].flatMap(({ waiting }) => waiting ?? []),
     };
@@ -138,8 +138,10 @@ export class AdvanceMessages {
 
 /** A message event that is due. */
 interface DueEvent extends MessageEvent {
-  /** Why an attempt waits for its provider no longer; absent when it did not wait. */
-  readonly endOfWait?: 'capacity' | 'time';
+  /** The provider of an attempt that waited for it has capacity, before the job of the attempt is due. */
+  readonly isEarly?: boolean;
+  /** The attempt has waited for its provider for as long as it may. */
+  readonly hasWaited?: boolean;
 }
 
 /**
@@ -153,7 +155,7 @@ function fold(
 ): { readonly after: ReadonlyMap<string, Message>; readonly writes: BatchWrites } {
   const after = new Map(before);
   const writes = new BatchWrites(now);
-  for (const { smsId, event, endOfWait } of events) {
+  for (const { smsId, event, isEarly } of events) {
     const message = after.get(smsId);
     if (message === undefined) continue;
     const later = event.kind === 'start' && !message.isFinal ? postponed.get(smsId) : undefined;
@@ -163,7 +165,7 @@ function fold(
     }
     const outcome = advance(message, event, now);
     after.set(smsId, outcome.message);
-    if (endOfWait === 'capacity') writes.removeStart(message, event.attemptNumber);
+    if (isEarly) writes.removeStart(message, event.attemptNumber);
     for (const effect of outcome.effects) writes.add(outcome.message, effect);
   }
   return { after, writes };
@@ -174,18 +176,18 @@ function submissionsOf(
   {
     messages,
     projects,
-    late,
+    waited,
   }: {
     readonly messages: ReadonlyMap<string, Message>;
     readonly projects: ReadonlyMap<string, Project>;
-    readonly late: ReadonlySet<string>;
+    readonly waited: ReadonlySet<string>;
   },
 ): readonly PendingSubmission[] {
   return started.flatMap(({ smsId, attemptNumber }) => {
     const message = messages.get(smsId);
     const project = projects.get(message?.projectId ?? '');
     if (message === undefined || message.isFinal || project === undefined) return [];
-    return [{ message, project, attemptNumber, hasWaited: late.has(smsId) }];
+    return [{ message, project, attemptNumber, hasWaited: waited.has(smsId) }];
   });
 }
 
@@ -217,10 +219,10 @@ function startsAmong(
   events: readonly DueEvent[],
   messages: ReadonlyMap<string, Message>,
 ): readonly AttemptStart[] {
-  return events.flatMap(({ smsId, event, endOfWait }) => {
+  return events.flatMap(({ smsId, event, isEarly = false, hasWaited = false }) => {
     const message = event.kind === 'start' ? messages.get(smsId) : undefined;
     if (message === undefined || message.isFinal) return [];
-    return [{ message, attemptNumber: event.attemptNumber, isWaitOver: endOfWait !== undefined }];
+    return [{ message, attemptNumber: event.attemptNumber, mayWait: !isEarly && !hasWaited }];
   });
 }
 
@@ -241,7 +243,7 @@ async function projectsOfStarts(
 function eventOf({ work }: LeasedJob<MessageWork>, startId: string): DueEvent {
   switch (work.kind) {
     case 'start-attempt':
-      return startOf(work, startId, work.hasWaited === true ? 'time' : undefined);
+      return work.hasWaited ? { ...startOf(work, startId), hasWaited: true } : startOf(work, startId);
     case 'attempt-deadline':
       return { smsId: work.smsId, event: { kind: 'deadline', attemptNumber: work.attemptNumber } };
     default:
@@ -249,11 +251,6 @@ function eventOf({ work }: LeasedJob<MessageWork>, startId: string): DueEvent {
   }
 }
 
-function startOf(
-  { smsId, attemptNumber }: AttemptRef,
-  startId: string,
-  endOfWait: DueEvent['endOfWait'],
-): DueEvent {
-  const event = { kind: 'start', attemptNumber, startId } as const;
-  return endOfWait === undefined ? { smsId, event } : { smsId, event, endOfWait };
+function startOf({ smsId, attemptNumber }: AttemptRef, startId: string): MessageEvent {
+  return { smsId, event: { kind: 'start', attemptNumber, startId } };
 }

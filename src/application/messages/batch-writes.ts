@@ -4,7 +4,6 @@ import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import type { ChainEffect } from '../../domain/messages/chain-event.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import {
-  afterWait,
   attemptDeadlineJob,
   attemptDeadlineJobId,
   startAttemptJob,
@@ -72,8 +71,7 @@ export class BatchWrites {
 
   /** The attempt is started by a job of the same id, later. */
   postponeStart(message: Message, attemptNumber: number, { at, waiting }: Postponed): void {
-    const job = startAttemptJob(message, attemptNumber, at);
-    this.#schedule(waiting === undefined ? job : afterWait(job));
+    this.#schedule(startAttemptJob(message, attemptNumber, at, { hasWaited: waiting !== undefined }));
   }
 
   /** The attempt needs its job no longer: it started before that was due, or it does not start any more. */

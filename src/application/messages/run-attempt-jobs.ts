@@ -92,15 +92,15 @@ export class RunAttemptJobs {
     const { waitingStarts, applyMessageEvents } = this.#ports;
     while (!this.#isStopping) {
       await applyMessageEvents.keptUp();
-      const waited = waitingStarts.takeReady();
-      if (waited.length === 0) {
+      const early = waitingStarts.takeReady();
+      if (early.length === 0) {
         // At once: what ends from here on is told again.
         this.#isStartingWaiting = false;
         return;
       }
-      await this.#startWaitingTogether(waited);
+      await this.#startWaitingTogether(early);
       // What was postponed once more left its capacity to others.
-      for (const { provider } of waited) waitingStarts.settled(provider);
+      for (const { provider } of early) waitingStarts.settled(provider);
     }
   }
 
