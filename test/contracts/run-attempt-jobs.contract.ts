@@ -8,8 +8,8 @@ import type { RevokeAttempts } from '../../src/application/messages/revoke-attem
 import { RunAttemptJobs } from '../../src/application/messages/run-attempt-jobs.ts';
 import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
 import type { SubmitAttempts } from '../../src/application/messages/submit-attempts.ts';
-import { WaitingStarts } from '../../src/application/messages/waiting-starts.ts';
-import { type ChannelProvider, PROVIDER_WAIT_MS } from '../../src/application/ports/channel-provider.ts';
+import { START_WAIT_MS, WaitingStarts } from '../../src/application/messages/waiting-starts.ts';
+import type { ChannelProvider } from '../../src/application/ports/channel-provider.ts';
 import { WAITING_MIN } from '../../src/domain/messages/submission-share.ts';
 import { advanceMessagesWith } from '../support/advance-messages.ts';
 import { aMessage, aNewAccount, anSmsId, aProject, NOW, SECOND_MS } from '../support/builders.ts';
@@ -79,7 +79,7 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
       /** The provider has so much capacity now, because a submission has its result. */
       async settle(capacity: number) {
         free = capacity;
-        waitingStarts.settled(provider);
+        waitingStarts.mayHaveCapacity(provider);
         await new Promise((resolve) => setImmediate(resolve));
         await background.idle();
       },
@@ -196,7 +196,7 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
     const [first, second] = [aProcess(), aProcess()];
     free = 0;
     await first.run(await lease());
-    now = NOW + PROVIDER_WAIT_MS - 1;
+    now = NOW + START_WAIT_MS - 1;
     expect(await lease()).toEqual([]);
     now += 1;
     await second.run(await lease());
@@ -212,9 +212,9 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
     const [first, second] = [aProcess(), aProcess()];
     free = 0;
     await first.run(await lease());
-    now = NOW + PROVIDER_WAIT_MS;
+    now = NOW + START_WAIT_MS;
     const due = await lease();
-    now = NOW + PROVIDER_WAIT_MS - 1;
+    now = NOW + START_WAIT_MS - 1;
     await second.run(due);
     await first.settle(2);
     expect([first.submitted, second.submitted.toSorted()]).toEqual([[], SMS_IDS]);
@@ -226,7 +226,7 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
     const [first, second] = [aProcess(), aProcess()];
     free = 0;
     await first.run(await lease());
-    now = NOW + PROVIDER_WAIT_MS;
+    now = NOW + START_WAIT_MS;
     const due = await lease();
     now -= 1;
     await first.settle(2);
@@ -258,7 +258,7 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
     await check();
     await settled;
     expect([submitted, logger.entries]).toEqual([[], []]);
-    now = NOW + PROVIDER_WAIT_MS;
+    now = NOW + START_WAIT_MS;
     await run(await lease());
     expect(submitted.toSorted()).toEqual(SMS_IDS);
   });

@@ -105,6 +105,7 @@ import {
   BACKLOG_SHARE,
   SUBMISSIONS_IN_FLIGHT_MAX,
 } from '../../src/application/messages/submission-capacity.ts';
+import { START_WAIT_MS } from '../../src/application/messages/waiting-starts.ts';
 import { PROVIDER_WAIT_MS } from '../../src/application/ports/channel-provider.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
@@ -364,7 +365,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'attempts of one project and priority that are begun and wait at a provider',
-        `about ${WAITING_MIN}, or a ${WAITING_SHARE === 1 / 4 ? 'quarter' : '?'} of those that it took in the last ${HANDED_OVER_PERIOD_MS === 1_000 ? 'second' : '?'}; more wait without being begun and count as in flight, and their jobs are due after ${PROVIDER_WAIT_MS / 1_000} s`,
+        `about ${WAITING_MIN}, or a ${WAITING_SHARE === 1 / 4 ? 'quarter' : '?'} of those that it took in the last ${HANDED_OVER_PERIOD_MS === 1_000 ? 'second' : '?'}; more wait without being begun and count as in flight, and their jobs are due after ${START_WAIT_MS / 1_000} s`,
       ],
       [
         'requests to one channel provider over HTTP',

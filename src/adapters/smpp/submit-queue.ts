@@ -45,6 +45,7 @@ export class SubmitQueue {
   #pumpsSoon = false;
   #isClosed = false;
   readonly #timers = new Set<() => void>();
+  #onHandedOver: (backlog: Backlog) => void = () => {};
 
   constructor(options: SubmitQueueOptions) {
     this.#options = options;
@@ -92,9 +93,9 @@ export class SubmitQueue {
     return this.#send(sessions);
   }
 
-  /** The listener is told of each part that is written. */
+  /** The listener is told of each message whose first part is written. */
   whenHandedOver(listener: (backlog: Backlog) => void): void {
-    this.#waiting.whenBegun(listener);
+    this.#onHandedOver = listener;
   }
 
   /** Without limit while no session is open: what comes then is given up at once. */
@@ -176,6 +177,7 @@ export class SubmitQueue {
     const isBegun = message.session !== null;
     message.write(session, { responded: this.#responded, ended: this.#waiting.begin(message) });
     if (isBegun) this.#unwritten -= 1;
+    else this.#onHandedOver(message.backlog);
     if (!message.isInParts) return;
     if (!isBegun) {
       this.#begun.push(message);

@@ -62,6 +62,7 @@ export class UndiciProviderHttp implements ProviderHttp {
   #dispatchesSoon = false;
   /** Runs while requests wait: until the next one in flight is slow. */
   #slowTimer: NodeJS.Timeout | null = null;
+  #onHandedOver: (backlog: Backlog) => void = () => {};
 
   constructor({
     name = '',
@@ -106,7 +107,7 @@ export class UndiciProviderHttp implements ProviderHttp {
   }
 
   whenHandedOver(listener: (backlog: Backlog) => void): void {
-    this.#waiting.whenBegun(listener);
+    this.#onHandedOver = listener;
   }
 
   capacity(backlog: Backlog): ProviderCapacity {
@@ -133,6 +134,7 @@ export class UndiciProviderHttp implements ProviderHttp {
     const next = (): Call | null => waiting.take(this.#free());
     for (let call = next(); call !== null; call = next()) {
       call.dispatch(this.#agent, waiting.begin(call));
+      this.#onHandedOver(call.backlog);
     }
     if (waiting.isEmpty || this.#slowTimer !== null) return;
     const slowMs = waiting.nextSlowMs();

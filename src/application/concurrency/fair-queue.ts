@@ -33,17 +33,10 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #now: () => number;
   #inFlightOfAll = 0;
 
-  #onBegin: (backlog: Backlog) => void = () => {};
-
   /** `now` is in milliseconds; only differences count. */
   constructor(now: () => number, slowAfterMs = SLOW_AFTER_MS) {
     this.#now = now;
     this.#slowAfterMs = slowAfterMs;
-  }
-
-  /** The listener is told of each item that begins, by its backlog. */
-  whenBegun(listener: (backlog: Backlog) => void): void {
-    this.#onBegin = listener;
   }
 
   get isEmpty(): boolean {
@@ -122,14 +115,12 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   }
 
   /** Counts an item as in flight until the function that it returns is called, once. */
-  begin({ backlog }: Item): () => void {
-    const { projectId } = backlog;
+  begin({ backlog: { projectId } }: Item): () => void {
     const begun = { at: this.#now() };
     const own = this.#inFlight.get(projectId) ?? new Set();
     this.#inFlight.set(projectId, own.add(begun));
     this.#fresh.add(begun);
     this.#inFlightOfAll += 1;
-    this.#onBegin(backlog);
     return () => {
       this.#inFlightOfAll -= 1;
       own.delete(begun);

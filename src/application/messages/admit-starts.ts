@@ -2,10 +2,13 @@ import type { Project } from '../../domain/access/project.ts';
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import type { CampaignLimits, StartingMessage } from '../campaigns/campaign-limits.ts';
-import { type ChannelProvider, type ChannelProviders, PROVIDER_WAIT_MS } from '../ports/channel-provider.ts';
+import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Stores } from '../ports/stores.ts';
-import { CAPACITY_RETRY_MS, type SubmissionCapacity } from './submission-capacity.ts';
-import type { WaitingStart, WaitingStarts } from './waiting-starts.ts';
+import type { SubmissionCapacity } from './submission-capacity.ts';
+import { type Admission, START_WAIT_MS, type WaitingStart, type WaitingStarts } from './waiting-starts.ts';
+
+/** An attempt of a project whose submit results wait for a lock starts this much later, in milliseconds. */
+export const LOCKED_RETRY_MS = 1_000;
 
 interface AdmitPorts {
   readonly channelProviders: Pick<ChannelProviders, 'route'>;
@@ -22,7 +25,7 @@ export interface AttemptStart {
   readonly mayWait: boolean;
 }
 
-/** What else decides when attempts start. */
+/** What decides when attempts start, beside their providers and campaigns. */
 export interface StartSurroundings {
   readonly projects: ReadonlyMap<string, Project>;
   /** Whether attempts of the project start later, because a lock holds up its submit results. */
@@ -33,7 +36,7 @@ export interface StartSurroundings {
 /** When an attempt starts that does not start now. */
 export interface Postponed {
   readonly at: number;
-  /** Present when it starts earlier, as soon as its provider has capacity. */
+  /** Present when it starts before that if its provider has capacity. */
   readonly waiting?: WaitingStart;
 }
 
@@ -46,9 +49,9 @@ export class AdmitStarts {
   }
 
   /**
-   * Resolves with when the others start, by message: those of an isolated project, of a provider at its limit or without
-   * capacity, and of campaigns that have to wait. What waits for another reason neither counts for a campaign's rate nor opens a
-   * conversation. An attempt that waited for its provider does not wait for it again.
+   * Resolves with when those start that do not start now, by message: those of a locked project, of a provider at its limit
+   * or without capacity, and of campaigns that have to wait. What waits for another reason neither counts for a campaign's rate
+   * nor opens a conversation. An attempt that waited for its provider does not wait for it again.
    */
   async execute(
     stores: Stores,
@@ -63,7 +66,7 @@ export class AdmitStarts {
       const { message } = start;
       const project = projects.get(message.projectId);
       const later = isLocked(message.projectId)
-        ? { at: now + CAPACITY_RETRY_MS }
+        ? { at: now + LOCKED_RETRY_MS }
         : start.mayWait
           ? this.#postponedByProvider(start, project, mayBegin, now)
           : null;
@@ -78,7 +81,7 @@ export class AdmitStarts {
   #postponedByProvider(
     { message, attemptNumber }: AttemptStart,
     project: Project | undefined,
-    mayBegin: (provider: ChannelProvider, backlog: WaitingStart['backlog']) => boolean,
+    mayBegin: Admission,
     now: number,
   ): Postponed | null {
     const channel = message.channels[attemptNumber];
@@ -92,7 +95,7 @@ export class AdmitStarts {
     const retryAt = this.#ports.submissionCapacity.retryAt(key, backlog, now);
     if (retryAt !== null) return { at: retryAt };
     if (mayBegin(provider, backlog)) return null;
-    const at = now + PROVIDER_WAIT_MS;
+    const at = now + START_WAIT_MS;
     return { at, waiting: { smsId, attemptNumber, provider, key, backlog, jobDueAt: at } };
   }
 }

@@ -26,9 +26,9 @@ export interface MessageEvent {
 /** What messages are told in one unit of work. */
 export interface MessageBatch {
   readonly events?: readonly MessageEvent[];
-  /** Attempts that waited for their provider, which has capacity now. Behind the events. */
+  /** Attempts that waited for their provider, which has capacity now. They are folded after the events. */
   readonly early?: readonly AttemptRef[];
-  /** Behind those. */
+  /** They are folded last. */
   readonly jobs?: readonly LeasedJob<MessageWork>[];
   /** Whether attempts of the project start later, because a lock holds up its submit results. */
   readonly isLocked?: (projectId: string) => boolean;

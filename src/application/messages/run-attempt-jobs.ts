@@ -100,7 +100,7 @@ export class RunAttemptJobs {
       }
       await this.#startWaitingTogether(early);
       // What was postponed once more left its capacity to others.
-      for (const { provider } of early) waitingStarts.settled(provider);
+      for (const { provider } of early) waitingStarts.mayHaveCapacity(provider);
     }
   }
 

@@ -128,13 +128,13 @@ export class SubmitAttempts {
         cancel();
         // Results that wait for a lock of one project take no capacity from the others.
         end();
-        waitingStarts.settled(provider);
+        waitingStarts.mayHaveCapacity(provider);
         resolve(result);
       };
       const cancel = submitTimeout(() => {
         isLate = true;
         end();
-        waitingStarts.settled(provider);
+        waitingStarts.mayHaveCapacity(provider);
         logger.warn('channel_submit_timed_out', of);
         resolve(unknownResult(LATE_REASON));
       });

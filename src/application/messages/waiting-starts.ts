@@ -5,25 +5,30 @@ import {
   type HandedOverCount,
   handedOverLately,
   NONE_HANDED_OVER,
-  UNLIMITED_CAPACITY,
   waitingMax,
   withOneHandedOver,
 } from '../../domain/messages/submission-share.ts';
 import { BATCH_ITEMS_MAX } from '../concurrency/batcher.ts';
 import { FairQueue } from '../concurrency/fair-queue.ts';
-import { type ChannelProvider, PROVIDER_WAIT_MS } from '../ports/channel-provider.ts';
+import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 
+/** An attempt whose provider has no capacity waits for it for so long before it begins all the same, in milliseconds. */
+export const START_WAIT_MS = 4_000;
+
 /** So often the counts of backlogs that are handed over no longer are forgotten, in milliseconds. */
 const FORGET_EVERY_MS = 10_000;
+
+/** Whether an attempt of a backlog may begin at a provider now. */
+export type Admission = (provider: ChannelProvider, backlog: Backlog) => boolean;
 
 interface WaitingPorts {
   readonly submissionCapacity: Pick<SubmissionCapacity, 'begin'>;
   readonly clock: Clock;
 }
 
-/** An attempt that begins when its provider has capacity, or else with its job. */
+/** An attempt that begins as soon as its provider has capacity, and at the latest with its job. */
 export interface WaitingStart extends AttemptRef {
   readonly provider: ChannelProvider;
   readonly key: ProviderKey;
@@ -32,11 +37,8 @@ export interface WaitingStart extends AttemptRef {
   readonly jobDueAt: number;
 }
 
-/** A start in its queue. */
-interface Waiting {
-  readonly start: WaitingStart;
-  /** Of the start, for the queue. */
-  readonly backlog: Backlog;
+/** One that waits. */
+interface Waiting extends WaitingStart {
   readonly queue: ProviderQueue;
   /** It counts as in flight no longer. */
   readonly end: () => void;
@@ -63,7 +65,7 @@ export class WaitingStarts {
   /** All of them, the one whose job is due first in front. */
   readonly #starts = new Set<Waiting>();
   /** Those whose provider may have capacity. */
-  readonly #changed = new Set<ProviderQueue>();
+  readonly #toRecheck = new Set<ProviderQueue>();
   #tellsSoon = false;
   #forgotAt = 0;
   #onCapacity = (): void => {};
@@ -78,15 +80,15 @@ export class WaitingStarts {
   }
 
   /**
-   * Says of one attempt after the other whether it may begin now; those that may count for those after them. What waits here goes
-   * before it.
+   * Returns a function that says of one attempt after the other whether it may begin now. Each that may uses up capacity. What
+   * waits here goes first.
    */
-  admission(): (provider: ChannelProvider, backlog: Backlog) => boolean {
+  admission(): Admission {
     this.#dropOverdue();
     this.#forgetCounts();
     const budgets = new Map<ProviderQueue, StartBudget>();
     return (provider, backlog) => {
-      if (provider.capacity(backlog) === UNLIMITED_CAPACITY) return true;
+      if (provider.capacity(backlog).free === Number.POSITIVE_INFINITY) return true;
       const queue = this.#queueOf(provider);
       const budget = budgets.get(queue) ?? this.#budgetOf(queue, true);
       budgets.set(queue, budget);
@@ -106,41 +108,41 @@ export class WaitingStarts {
     for (const start of starts) {
       const { provider, key, backlog } = start;
       const queue = this.#queueOf(provider);
-      const waiting = { start, backlog, queue, end: this.#ports.submissionCapacity.begin(key, backlog) };
+      const waiting = { ...start, queue, end: this.#ports.submissionCapacity.begin(key, backlog) };
       queue.starts.add(waiting);
       this.#starts.add(waiting);
       // What it waits for may have ended before it was added.
-      this.#change(queue);
+      this.#recheck(queue);
     }
   }
 
-  /** A submission to the provider has its result. */
-  settled(provider: ChannelProvider): void {
+  /** Called when the provider may have more capacity than before: a submission to it has its result. */
+  mayHaveCapacity(provider: ChannelProvider): void {
     const queue = this.#queues.get(provider.name);
-    if (queue !== undefined) this.#change(queue);
+    if (queue !== undefined) this.#recheck(queue);
   }
 
   /** Takes those that may begin now, as many as fit into one batch. They wait no longer. */
   takeReady(): readonly WaitingStart[] {
     this.#dropOverdue();
     const ready: WaitingStart[] = [];
-    for (const queue of this.#changed) {
+    for (const queue of this.#toRecheck) {
       const budget = this.#budgetOf(queue, false);
       const take = () => queue.starts.take(Number.POSITIVE_INFINITY, ({ backlog }) => budget.allows(backlog));
       for (let waiting = take(); waiting !== null; waiting = take()) {
         budget.use(waiting.backlog);
         this.#end(waiting);
-        ready.push(waiting.start);
+        ready.push(waiting);
         if (ready.length === BATCH_ITEMS_MAX) return ready;
       }
-      this.#changed.delete(queue);
+      this.#toRecheck.delete(queue);
     }
     return ready;
   }
 
-  #change(queue: ProviderQueue): void {
+  #recheck(queue: ProviderQueue): void {
     if (queue.starts.isEmpty) return;
-    this.#changed.add(queue);
+    this.#toRecheck.add(queue);
     if (this.#tellsSoon) return;
     this.#tellsSoon = true;
     // After all that changes with it.
@@ -156,8 +158,8 @@ export class WaitingStarts {
       const { free, waiting } = provider.capacity(backlog);
       const lately = handedOverLately(handedOver.get(backlogKey(backlog)) ?? NONE_HANDED_OVER, now);
       const mayWait = waitingMax(lately) - waiting;
-      if (!isBehindWaiting) return { free, mayWait };
-      return { free: free - starts.size, mayWait: mayWait - starts.waitingOf(backlog) };
+      if (!isBehindWaiting) return { atOnce: free, mayWait };
+      return { atOnce: free - starts.size, mayWait: mayWait - starts.waitingOf(backlog) };
     });
   }
 
@@ -176,7 +178,7 @@ export class WaitingStarts {
         key,
         withOneHandedOver(queue.handedOver.get(key) ?? NONE_HANDED_OVER, this.#ports.clock.now()),
       );
-      this.#change(queue);
+      this.#recheck(queue);
     });
     return queue;
   }
@@ -190,9 +192,9 @@ export class WaitingStarts {
   #dropOverdue(): void {
     const now = this.#ports.clock.now();
     for (const waiting of this.#starts) {
-      const leftMs = waiting.start.jobDueAt - now;
+      const leftMs = waiting.jobDueAt - now;
       // The clock was put back: its job is far away, and those behind it are not.
-      if (leftMs > PROVIDER_WAIT_MS) continue;
+      if (leftMs > START_WAIT_MS) continue;
       if (leftMs > 0) break;
       waiting.queue.starts.drop(waiting);
       this.#end(waiting);

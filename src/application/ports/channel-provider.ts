@@ -10,7 +10,7 @@ import type { ProviderEventSink } from './provider-events.ts';
 
 /**
  * What waits for others at its provider for longer is not sent, over SMPP and over HTTP: the rest of `SUBMIT_TIMEOUT_MS` is for
- * the response. An attempt waits as long before it begins without capacity. In milliseconds.
+ * the response. In milliseconds.
  */
 export const PROVIDER_WAIT_MS = 4_000;
 
@@ -68,13 +68,13 @@ export interface ChannelProvider {
    */
   submit(submission: Submission): Promise<SubmitResult>;
   /**
-   * The listener is told of each submission that goes to the other side, by its backlog: others may begin then. There is one at
-   * most, and a provider at which none ever waits tells it nothing.
+   * The listener is told of each submission that goes to the other side, by its backlog: others may begin then. A text in parts
+   * is told of once, a submission that takes several requests once for each. There is one listener at most, and a provider at
+   * which none ever waits tells it nothing.
    */
   whenHandedOver(listener: (backlog: Backlog) => void): void;
   /**
-   * How many more submissions of a backlog go out at once, and how many of it wait: attempts begin only when they soon go out. A
-   * text in parts may count more than once.
+   * How many more submissions of a backlog go out at once, and how many of it wait: attempts begin only when they soon go out.
    * `UNLIMITED_CAPACITY` when none ever waits, and when each is rejected at once.
    */
   capacity(backlog: Backlog): ProviderCapacity;

@@ -1,9 +1,11 @@
 import { type Backlog, backlogKey } from './fair-share.ts';
 
-/** Of one backlog: how many go out at once, before any are used, and how many more may wait. */
-export interface Left {
-  readonly free: number;
-  mayWait: number;
+/** What a provider allows of one backlog. */
+export interface Allowance {
+  /** So many go out at once, together with those of other backlogs. */
+  readonly atOnce: number;
+  /** So many more may wait there. */
+  readonly mayWait: number;
 }
 
 /**
@@ -11,30 +13,31 @@ export interface Left {
  * backlog as may wait there.
  */
 export class StartBudget {
-  readonly #leftAtFirst: (backlog: Backlog) => Left;
+  readonly #allowanceOf: (backlog: Backlog) => Allowance;
   /** How many have been used of what goes out at once. */
   #used = 0;
-  readonly #left = new Map<string, Left>();
+  readonly #left = new Map<string, Allowance>();
 
-  constructor(leftAtFirst: (backlog: Backlog) => Left) {
-    this.#leftAtFirst = leftAtFirst;
+  constructor(allowanceOf: (backlog: Backlog) => Allowance) {
+    this.#allowanceOf = allowanceOf;
   }
 
   allows(backlog: Backlog): boolean {
-    const { free, mayWait } = this.#leftOf(backlog);
-    return free > this.#used || mayWait > 0;
+    const { atOnce, mayWait } = this.#leftOf(backlog);
+    return atOnce > this.#used || mayWait > 0;
   }
 
   use(backlog: Backlog): void {
-    const left = this.#leftOf(backlog);
-    if (left.free === Number.POSITIVE_INFINITY) return;
-    if (left.free > this.#used) this.#used += 1;
-    else left.mayWait -= 1;
+    const { atOnce, mayWait } = this.#leftOf(backlog);
+    if (atOnce === Number.POSITIVE_INFINITY) return;
+    if (atOnce > this.#used) this.#used += 1;
+    else this.#left.set(backlogKey(backlog), { atOnce, mayWait: mayWait - 1 });
   }
 
-  #leftOf(backlog: Backlog): Left {
+  /** What goes out at once is counted before any was used. */
+  #leftOf(backlog: Backlog): Allowance {
     const key = backlogKey(backlog);
-    const left = this.#left.get(key) ?? this.#leftAtFirst(backlog);
+    const left = this.#left.get(key) ?? this.#allowanceOf(backlog);
     this.#left.set(key, left);
     return left;
   }

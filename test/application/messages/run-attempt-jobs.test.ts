@@ -16,8 +16,8 @@ import type { RevokeAttempts } from '../../../src/application/messages/revoke-at
 import { RunAttemptJobs } from '../../../src/application/messages/run-attempt-jobs.ts';
 import { SubmissionCapacity } from '../../../src/application/messages/submission-capacity.ts';
 import type { SubmitAttempts } from '../../../src/application/messages/submit-attempts.ts';
-import { WaitingStarts } from '../../../src/application/messages/waiting-starts.ts';
-import { type ChannelProvider, PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provider.ts';
+import { START_WAIT_MS, WaitingStarts } from '../../../src/application/messages/waiting-starts.ts';
+import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { NOW } from '../../support/builders.ts';
@@ -272,7 +272,7 @@ function lockedWorld() {
           provider: SPACIOUS,
           key: { channel: 'sms', environment: 'live', provider: SPACIOUS.name },
           backlog: { priority: 'code', projectId: projectOf(smsId) },
-          jobDueAt: NOW + PROVIDER_WAIT_MS,
+          jobDueAt: NOW + START_WAIT_MS,
         })),
       ),
     report: (...smsIds: readonly string[]) =>

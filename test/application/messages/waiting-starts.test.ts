@@ -144,7 +144,7 @@ describe('the starts that wait', () => {
     expect(ready()).toEqual([]);
     free = 1;
     const before = told;
-    starts.settled(provider);
+    starts.mayHaveCapacity(provider);
     await microtasks();
     expect([told, ready()]).toEqual([before + 1, [anSmsId(0)]]);
   });
@@ -154,13 +154,13 @@ describe('the starts that wait', () => {
     starts.add([start(0)]);
     await microtasks();
     const before = told;
-    starts.settled(providerWith(provider.capacity, 'another'));
+    starts.mayHaveCapacity(providerWith(provider.capacity, 'another'));
     await microtasks();
     free = 1;
-    starts.settled(provider);
+    starts.mayHaveCapacity(provider);
     expect(ready()).toEqual([anSmsId(0)]);
     handedOver(1);
-    starts.settled(provider);
+    starts.mayHaveCapacity(provider);
     await microtasks();
     expect(told).toBe(before + 1);
   });

@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { CampaignLimits } from '../../../src/application/campaigns/campaign-limits.ts';
+import {
+  AdmitStarts,
+  type AttemptStart,
+  LOCKED_RETRY_MS,
+} from '../../../src/application/messages/admit-starts.ts';
+import {
+  CAPACITY_RETRY_MS,
+  SubmissionCapacity,
+} from '../../../src/application/messages/submission-capacity.ts';
+import { START_WAIT_MS, WaitingStarts } from '../../../src/application/messages/waiting-starts.ts';
+import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
+import type { Stores } from '../../../src/application/ports/stores.ts';
+import {
+  type ProviderCapacity,
+  UNLIMITED_CAPACITY,
+  WAITING_MIN,
+} from '../../../src/domain/messages/submission-share.ts';
+import { aMessage, anAttempt, anSmsId, aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
+
+const IN_FLIGHT_MAX = 2;
+const FULL: ProviderCapacity = { free: 0, waiting: WAITING_MIN };
+const KEY = { channel: 'sms', environment: 'live', provider: 'first' } as const;
+const BACKLOG = { priority: 'code', projectId: PROJECT_ID } as const;
+/** Without campaigns, and with their limits off, nothing is read. */
+const NOTHING_STORED = {} as Stores;
+
+let capacities: Record<string, ProviderCapacity>;
+let route: readonly string[];
+let submissionCapacity: SubmissionCapacity;
+let isLocked: boolean;
+
+beforeEach(() => {
+  capacities = { first: UNLIMITED_CAPACITY, second: UNLIMITED_CAPACITY };
+  route = ['first'];
+  submissionCapacity = new SubmissionCapacity({ inFlightMax: IN_FLIGHT_MAX });
+  isLocked = false;
+});
+
+/** Of a provider only its name and its capacity count here. */
+const providerNamed = (name: string) =>
+  ({ name, capacity: () => capacities[name], whenHandedOver() {} }) as unknown as ChannelProvider;
+
+const starting = (given: Partial<AttemptStart> = {}): AttemptStart => ({
+  message: aMessage({ attempts: [], channels: ['sms'] }),
+  attemptNumber: 0,
+  mayWait: true,
+  ...given,
+});
+
+/** When the message of `anSmsId()` starts; undefined when it starts now. */
+async function postponed(start = starting(), projects = [aProject()]) {
+  const clock = { now: () => NOW };
+  const admitStarts = new AdmitStarts({
+    channelProviders: { route: () => route.map(providerNamed) },
+    submissionCapacity,
+    waitingStarts: new WaitingStarts({ submissionCapacity, clock }),
+    campaignLimits: new CampaignLimits({ keepsPlatformLimits: false }),
+  });
+  const found = await admitStarts.execute(NOTHING_STORED, [start], {
+    projects: new Map(projects.map((project) => [project.id, project])),
+    isLocked: () => isLocked,
+    now: NOW,
+  });
+  return found.get(anSmsId());
+}
+
+describe('when an attempt starts', () => {
+  it('an attempt starts at once when its provider has capacity', async () => {
+    expect(await postponed()).toBeUndefined();
+    capacities = { first: { free: 1, waiting: 0 } };
+    expect(await postponed()).toBeUndefined();
+  });
+
+  it('an attempt waits for a provider without capacity, four seconds at most', async () => {
+    capacities = { first: FULL };
+    expect(await postponed()).toMatchObject({
+      at: NOW + START_WAIT_MS,
+      waiting: { smsId: anSmsId(), attemptNumber: 0, key: KEY, backlog: BACKLOG, jobDueAt: NOW + 4_000 },
+    });
+  });
+
+  it('an attempt that has waited starts although its provider has no capacity', async () => {
+    capacities = { first: FULL };
+    expect(await postponed(starting({ mayWait: false }))).toBeUndefined();
+  });
+
+  it('an attempt waits for the first provider of its route also when the second has capacity', async () => {
+    route = ['first', 'second'];
+    capacities = { first: FULL, second: UNLIMITED_CAPACITY };
+    expect((await postponed())?.waiting?.provider.name).toBe('first');
+    capacities = { first: UNLIMITED_CAPACITY, second: FULL };
+    expect(await postponed()).toBeUndefined();
+  });
+
+  it('a later attempt of a message waits for the provider of its own channel', async () => {
+    capacities = { first: FULL };
+    const message = aMessage({ attempts: [anAttempt()], channels: ['whatsapp', 'sms'] });
+    expect((await postponed(starting({ message, attemptNumber: 1 })))?.waiting).toMatchObject({
+      attemptNumber: 1,
+      key: KEY,
+    });
+  });
+
+  it('an attempt whose provider is at its limit starts a second later, and does not wait in memory', async () => {
+    for (let count = 0; count < IN_FLIGHT_MAX; count += 1) submissionCapacity.begin(KEY, BACKLOG);
+    expect(await postponed()).toEqual({ at: NOW + CAPACITY_RETRY_MS });
+    expect(await postponed(starting({ mayWait: false }))).toBeUndefined();
+  });
+
+  it('an attempt of a locked project starts a second later, whatever its provider takes', async () => {
+    isLocked = true;
+    expect(await postponed()).toEqual({ at: NOW + LOCKED_RETRY_MS });
+    expect(await postponed(starting({ mayWait: false }))).toEqual({ at: NOW + LOCKED_RETRY_MS });
+  });
+
+  it('an attempt starts at once, to be rejected, when its route is empty or its project is gone', async () => {
+    capacities = { first: FULL };
+    expect(await postponed(starting(), [])).toBeUndefined();
+    route = [];
+    expect(await postponed()).toBeUndefined();
+  });
+});
