@@ -1,14 +1,6 @@
-import { type Backlog, LOWER_PRIORITY_EVERY } from '../../domain/jobs/fair-share.ts';
-import { JOB_PRIORITIES, type JobPriority } from '../../domain/jobs/job-priority.ts';
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { mayHaveMore, type ProviderCapacity, SLOW_AFTER_MS } from '../../domain/messages/submission-share.ts';
-import { RotatingQueue } from './rotating-queue.ts';
-
-interface Waiting<Item> {
-  /** By project. */
-  readonly items: RotatingQueue<Item>;
-  /** How many items of other priorities were taken since the last one of this, also while none of this waited. */
-  passed: number;
-}
+import { PriorityQueue } from './priority-queue.ts';
 
 /** An item in flight: when it began, in milliseconds. */
 interface Begun {
@@ -18,13 +10,11 @@ interface Begun {
 const NONE: ReadonlySet<never> = new Set();
 
 /**
- * Items that wait in memory, by the rules of `fair-share.ts` and `submission-share.ts`: the most urgent priority gets all but a
- * tenth for each lower one. Within a priority projects are served in rotation, whatever their weights. A project that has too
- * many in flight waits. Adding, dropping and taking one item takes the same time however many projects wait: what is passed over
- * has something in flight already, or may not be taken now.
+ * A priority queue in front of a provider, by the rules of `submission-share.ts`: a project that has too many items in flight
+ * waits. What is passed over has something in flight already, or may not be taken now.
  */
 export class FairQueue<Item extends { readonly backlog: Backlog }> {
-  readonly #waiting = new Map<JobPriority, Waiting<Item>>();
+  readonly #waiting = new PriorityQueue<Item>();
   /** When each of a project began, the oldest first, in milliseconds. */
   readonly #inFlight = new Map<string, Set<Begun>>();
   /** Those of all projects that were not slow when they were counted last, the oldest first. */
@@ -39,16 +29,9 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     this.#slowAfterMs = slowAfterMs;
   }
 
+  /** Whether nothing waits. */
   get isEmpty(): boolean {
-    for (const waiting of this.#waiting.values()) if (!waiting.items.isEmpty) return false;
-    return true;
-  }
-
-  /** How many wait. */
-  get size(): number {
-    let size = 0;
-    for (const { items } of this.#waiting.values()) size += items.size;
-    return size;
+    return this.#waiting.isEmpty;
   }
 
   /** How many are in flight. */
@@ -77,26 +60,21 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
    * its share in flight has no less: what waits of it takes the places that come back first.
    */
   capacity(backlog: Backlog, free: number): ProviderCapacity {
-    return { free: Math.max(0, free - this.size), waiting: this.waitingOf(backlog) };
-  }
-
-  /** How many of a backlog wait. */
-  waitingOf({ priority, projectId }: Backlog): number {
-    return this.#waiting.get(priority)?.items.sizeOf(projectId) ?? 0;
+    return { free: Math.max(0, free - this.#waiting.size), waiting: this.#waiting.sizeOf(backlog) };
   }
 
   add(item: Item): void {
-    this.#waitingOf(item).items.add(item.backlog.projectId, item);
+    this.#waiting.add(item);
   }
 
   /** Adds an item that goes before those of its project and priority that were added with `add`. */
   addFirst(item: Item): void {
-    this.#waitingOf(item).items.addFirst(item.backlog.projectId, item);
+    this.#waiting.addFirst(item);
   }
 
   /** It waits no longer. Nothing happens when it does not wait. */
   drop(item: Item): void {
-    this.#waiting.get(item.backlog.priority)?.items.drop(item);
+    this.#waiting.drop(item);
   }
 
   /**
@@ -105,13 +83,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
    */
   take(free: number, mayTake: (item: Item) => boolean = () => true): Item | null {
     if (free <= 0) return null;
-    const blocked = new Set<Waiting<Item>>();
-    for (let next = this.#nextWaiting(blocked); next !== null; next = this.#nextWaiting(blocked)) {
-      const item = this.#takeOf(next, free, mayTake);
-      if (item !== null) return item;
-      blocked.add(next);
-    }
-    return null;
+    return this.#waiting.take((item) => this.#mayHaveMore(item.backlog.projectId, free) && mayTake(item));
   }
 
   /** Counts an item as in flight until the function that it returns is called, once. */
@@ -129,22 +101,9 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     };
   }
 
-  /** Takes all of them. */
+  /** Takes all that wait. */
   takeAll(): readonly Item[] {
-    return [...this.#waiting.values()].flatMap(({ items }) => items.takeAll());
-  }
-
-  #waitingOf({ backlog: { priority } }: Item): Waiting<Item> {
-    const waiting = this.#waiting.get(priority) ?? { items: new RotatingQueue<Item>(), passed: 0 };
-    this.#waiting.set(priority, waiting);
-    return waiting;
-  }
-
-  #takeOf(waiting: Waiting<Item>, free: number, mayTake: (item: Item) => boolean): Item | null {
-    const item = waiting.items.take((projectId, next) => this.#mayHaveMore(projectId, free) && mayTake(next));
-    if (item === undefined) return null;
-    for (const each of this.#waiting.values()) each.passed = each === waiting ? 0 : each.passed + 1;
-    return item;
+    return this.#waiting.takeAll();
   }
 
   #mayHaveMore(projectId: string, free: number): boolean {
@@ -163,21 +122,5 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
       slow += 1;
     }
     return slow;
-  }
-
-  /** Of the most urgent priority that is not blocked, unless a lower one was passed too often. */
-  #nextWaiting(blocked: ReadonlySet<Waiting<Item>>): Waiting<Item> | null {
-    let next: Waiting<Item> | null = null;
-    for (const priority of JOB_PRIORITIES) {
-      const waiting = this.#waiting.get(priority);
-      if (waiting === undefined || waiting.items.isEmpty || blocked.has(waiting)) continue;
-      if (next === null) {
-        next = waiting;
-      } else if (waiting.passed >= LOWER_PRIORITY_EVERY - 1) {
-        next = waiting;
-        break;
-      }
-    }
-    return next;
   }
 }

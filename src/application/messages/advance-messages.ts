@@ -100,8 +100,8 @@ export class AdvanceMessages {
       ...early.map((attempt): DueEvent => ({ ...startOf(attempt, startId), isEarly: true })),
       ...jobs.filter((job) => held.has(job)).map((job) => eventOf(job, startId)),
     ].map((each) => this.#withdrawnWhenRestored(each, before));
-    const projects = await projectsOfStarts(stores, due, before);
     const starts = startsAmong(due, before);
+    const projects = await projectsOf(stores, starts);
     const postponed = await this.#ports.admitStarts.execute(stores, starts, { projects, isLocked, now });
     const { after, writes } = fold([...events, ...due], before, postponed, now);
     const changes = changesBetween(before, after);
@@ -226,17 +226,13 @@ function startsAmong(
   });
 }
 
-/** The projects whose messages are about to start an attempt. */
-async function projectsOfStarts(
+async function projectsOf(
   stores: Stores,
-  events: readonly MessageEvent[],
-  messages: ReadonlyMap<string, Message>,
+  starts: readonly AttemptStart[],
 ): Promise<ReadonlyMap<string, Project>> {
-  const ids = events.flatMap(({ smsId, event }) => {
-    const message = event.kind === 'start' ? messages.get(smsId) : undefined;
-    return message === undefined ? [] : [message.projectId];
-  });
-  const projects = ids.length === 0 ? [] : await stores.projects.byIds([...new Set(ids)]);
+  if (starts.length === 0) return new Map();
+  const ids = new Set(starts.map(({ message }) => message.projectId));
+  const projects = await stores.projects.byIds([...ids]);
   return new Map(projects.map((project) => [project.id, project]));
 }
 

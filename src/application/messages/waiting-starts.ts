@@ -9,7 +9,7 @@ import {
   withOneHandedOver,
 } from '../../domain/messages/submission-share.ts';
 import { BATCH_ITEMS_MAX } from '../concurrency/batcher.ts';
-import { FairQueue } from '../concurrency/fair-queue.ts';
+import { PriorityQueue } from '../concurrency/priority-queue.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
@@ -47,7 +47,7 @@ interface Waiting extends WaitingStart {
 /** What waits for one provider. */
 interface ProviderQueue {
   readonly provider: ChannelProvider;
-  readonly starts: FairQueue<Waiting>;
+  readonly starts: PriorityQueue<Waiting>;
   /** What was handed over lately, by backlog. */
   readonly handedOver: Map<string, HandedOverCount>;
 }
@@ -128,7 +128,7 @@ export class WaitingStarts {
     const ready: WaitingStart[] = [];
     for (const queue of this.#toRecheck) {
       const budget = this.#budgetOf(queue, false);
-      const take = () => queue.starts.take(Number.POSITIVE_INFINITY, ({ backlog }) => budget.allows(backlog));
+      const take = () => queue.starts.take(({ backlog }) => budget.allows(backlog));
       for (let waiting = take(); waiting !== null; waiting = take()) {
         budget.use(waiting.backlog);
         this.#end(waiting);
@@ -159,7 +159,7 @@ export class WaitingStarts {
       const lately = handedOverLately(handedOver.get(backlogKey(backlog)) ?? NONE_HANDED_OVER, now);
       const mayWait = waitingMax(lately) - waiting;
       if (!isBehindWaiting) return { atOnce: free, mayWait };
-      return { atOnce: free - starts.size, mayWait: mayWait - starts.waitingOf(backlog) };
+      return { atOnce: free - starts.size, mayWait: mayWait - starts.sizeOf(backlog) };
     });
   }
 
@@ -168,7 +168,7 @@ export class WaitingStarts {
     if (known !== undefined) return known;
     const queue: ProviderQueue = {
       provider,
-      starts: new FairQueue(() => this.#ports.clock.now()),
+      starts: new PriorityQueue(),
       handedOver: new Map(),
     };
     this.#queues.set(provider.name, queue);
