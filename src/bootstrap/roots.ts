@@ -19,10 +19,11 @@ import { RunJobs } from '../application/jobs/run-jobs.ts';
 import { SurveyWork } from '../application/jobs/survey-work.ts';
 import { WorkerHeartbeat } from '../application/jobs/worker-heartbeat.ts';
 import { ApplyMessageEvents } from '../application/messages/apply-message-events.ts';
+import { CommitAttempts } from '../application/messages/commit-attempts.ts';
 import { ReceiveCallbacks } from '../application/messages/receive-callbacks.ts';
 import { RecordProviderEvents } from '../application/messages/record-provider-events.ts';
-import { RunAttemptJobs } from '../application/messages/run-attempt-jobs.ts';
 import { SendMessages } from '../application/messages/send-messages.ts';
+import { StartWaitingAttempts } from '../application/messages/start-waiting-attempts.ts';
 import { TrackMessage } from '../application/messages/track-message.ts';
 import { ManageCredit } from '../application/operators/manage-credit.ts';
 import { ManageJobs } from '../application/operators/manage-jobs.ts';
@@ -123,7 +124,8 @@ export const resolveRoots = (container: Container) =>
     requestReports: RequestReports,
     restorePoint: RestorePoint,
     applyMessageEvents: ApplyMessageEvents,
-    runAttemptJobs: RunAttemptJobs,
+    commitAttempts: CommitAttempts,
+    startWaitingAttempts: StartWaitingAttempts,
     runJobs: RunJobs,
     runRetention: RunRetention,
     runWhatsappSync: RunWhatsappSync,

@@ -132,7 +132,8 @@ export class Service {
       lingerMs: this.#parts.watchesClock ? LAST_REQUESTS_MS : 0,
     });
     roots.applyMessageEvents.stop();
-    roots.runAttemptJobs.stop();
+    roots.commitAttempts.stop();
+    roots.startWaitingAttempts.stop();
     await this.#loop.stop();
     await roots.jobQueue.close();
     roots.deliverWebhooks.stop();

@@ -4,8 +4,10 @@ import { type MessageWork, startAttemptJob } from '../../src/application/jobs/at
 import type { LeasedJob } from '../../src/application/jobs/job.ts';
 import type { PendingSubmission } from '../../src/application/messages/advance-messages.ts';
 import type { ApplyMessageEvents } from '../../src/application/messages/apply-message-events.ts';
+import { CommitAttempts } from '../../src/application/messages/commit-attempts.ts';
 import type { RevokeAttempts } from '../../src/application/messages/revoke-attempts.ts';
 import { RunAttemptJobs } from '../../src/application/messages/run-attempt-jobs.ts';
+import { StartWaitingAttempts } from '../../src/application/messages/start-waiting-attempts.ts';
 import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
 import type { SubmitAttempts } from '../../src/application/messages/submit-attempts.ts';
 import { START_WAIT_MS, WaitingStarts } from '../../src/application/messages/waiting-starts.ts';
@@ -48,13 +50,14 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
     const submissionCapacity = new SubmissionCapacity({ inFlightMax: 2 });
     const waitingStarts = new WaitingStarts({ submissionCapacity, clock });
     const delays: (() => void)[] = [];
-    const runAttemptJobs = new RunAttemptJobs({
+    const applyMessageEvents = {
+      keptUp: async () => {},
+      isLocked: () => false,
+    } as unknown as ApplyMessageEvents;
+    const commitAttempts = new CommitAttempts({
       unitOfWork,
       advanceMessages: advanceMessagesWith({ clock, provider, submissionCapacity, waitingStarts }),
-      applyMessageEvents: {
-        keptUp: async () => {},
-        isLocked: () => false,
-      } as unknown as ApplyMessageEvents,
+      applyMessageEvents,
       submitAttempts: {
         async execute(started: readonly PendingSubmission[]) {
           pending.push(...started);
@@ -67,6 +70,13 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
       background,
       resultRetryDelay: (over) => delays.push(over),
     });
+    const runAttemptJobs = new RunAttemptJobs({ commitAttempts, unitOfWork, applyMessageEvents, background });
+    const startWaiting = new StartWaitingAttempts({
+      waitingStarts,
+      commitAttempts,
+      applyMessageEvents,
+      background,
+    });
     return {
       unitOfWork,
       logger,
@@ -75,7 +85,10 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
       pending,
       submissionCapacity,
       delays,
-      runAttemptJobs,
+      stop() {
+        commitAttempts.stop();
+        startWaiting.stop();
+      },
       /** The provider has so much capacity now, because a submission has its result. */
       async settle(capacity: number) {
         free = capacity;
@@ -150,7 +163,7 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
 
   it('what was started is read again until the database is back, and once more when the service stops', async () => {
     await prepare();
-    const { unitOfWork, logger, background, submitted, delays, runAttemptJobs, run, check } = aProcess();
+    const { unitOfWork, logger, background, submitted, delays, stop, run, check } = aProcess();
     unitOfWork.losses = ['after-commit', 'after-commit', 'before-commit', 'before-commit'];
     await expect(run(await lease())).rejects.toThrow('lost after the commit');
     for (let tries = 1; tries <= 2; tries += 1) {
@@ -159,7 +172,7 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
       await expect.poll(() => [unitOfWork.transactions - before, delays.length]).toEqual([1, 1]);
     }
     expect(submitted).toEqual([]);
-    runAttemptJobs.stop();
+    stop();
     await check();
     expect([submitted, delays, background.starts]).toEqual([[], [], 1]);
     expect(logger.entries).toMatchObject([{ event: 'background_work_failed' }]);
@@ -265,10 +278,10 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
 
   it('attempts that wait are left to the next process once the service stops', async () => {
     await prepare();
-    const { runAttemptJobs, submitted, run, settle } = aProcess();
+    const { stop, submitted, run, settle } = aProcess();
     free = 0;
     await run(await lease());
-    runAttemptJobs.stop();
+    stop();
     await settle(2);
     expect([submitted, (await jobs()).length]).toEqual([[], 2]);
   });

@@ -28,12 +28,14 @@ import { WorkerHeartbeat } from '../../application/jobs/worker-heartbeat.ts';
 import { AdmitStarts } from '../../application/messages/admit-starts.ts';
 import { AdvanceMessages } from '../../application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../application/messages/apply-message-events.ts';
+import { CommitAttempts } from '../../application/messages/commit-attempts.ts';
 import { CorrelateReceipts } from '../../application/messages/correlate-receipts.ts';
 import { ReceiveCallbacks } from '../../application/messages/receive-callbacks.ts';
 import { RecordProviderEvents } from '../../application/messages/record-provider-events.ts';
 import { RevokeAttempts } from '../../application/messages/revoke-attempts.ts';
 import { RunAttemptJobs } from '../../application/messages/run-attempt-jobs.ts';
 import { SendMessages } from '../../application/messages/send-messages.ts';
+import { StartWaitingAttempts } from '../../application/messages/start-waiting-attempts.ts';
 import { SubmissionCapacity } from '../../application/messages/submission-capacity.ts';
 import { SubmitAttempts } from '../../application/messages/submit-attempts.ts';
 import { TrackMessage } from '../../application/messages/track-message.ts';
@@ -227,7 +229,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     ids: idSource,
     wakeSignal,
   });
-  wire(bind, RunAttemptJobs, {
+  wire(bind, CommitAttempts, {
     unitOfWork,
     advanceMessages: AdvanceMessages,
     applyMessageEvents: ApplyMessageEvents,
@@ -236,6 +238,18 @@ export const useCases = new ContainerModule(({ bind }) => {
     revokeAttempts: RevokeAttempts,
     background: BackgroundWork,
     resultRetryDelay,
+  });
+  wire(bind, StartWaitingAttempts, {
+    waitingStarts: WaitingStarts,
+    commitAttempts: CommitAttempts,
+    applyMessageEvents: ApplyMessageEvents,
+    background: BackgroundWork,
+  });
+  wire(bind, RunAttemptJobs, {
+    commitAttempts: CommitAttempts,
+    unitOfWork,
+    applyMessageEvents: ApplyMessageEvents,
+    background: BackgroundWork,
   });
   wire(bind, ManageCampaigns, {
     unitOfWork,

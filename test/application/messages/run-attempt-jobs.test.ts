@@ -11,9 +11,11 @@ import {
   type PendingSubmission,
 } from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
+import { CommitAttempts } from '../../../src/application/messages/commit-attempts.ts';
 import type { CorrelateReceipts } from '../../../src/application/messages/correlate-receipts.ts';
 import type { RevokeAttempts } from '../../../src/application/messages/revoke-attempts.ts';
 import { RunAttemptJobs } from '../../../src/application/messages/run-attempt-jobs.ts';
+import { StartWaitingAttempts } from '../../../src/application/messages/start-waiting-attempts.ts';
 import { SubmissionCapacity } from '../../../src/application/messages/submission-capacity.ts';
 import type { SubmitAttempts } from '../../../src/application/messages/submit-attempts.ts';
 import { START_WAIT_MS, WaitingStarts } from '../../../src/application/messages/waiting-starts.ts';
@@ -69,7 +71,7 @@ function world(revocations: readonly PendingRevocation[] = []) {
     logger,
   });
   const submitAttempts = { execute: () => new Promise(() => {}) } as unknown as SubmitAttempts;
-  const runAttemptJobs = new RunAttemptJobs({
+  const commitAttempts = new CommitAttempts({
     unitOfWork,
     advanceMessages,
     applyMessageEvents,
@@ -82,6 +84,7 @@ function world(revocations: readonly PendingRevocation[] = []) {
     background,
     resultRetryDelay: (over) => void setImmediate(over),
   });
+  const runAttemptJobs = new RunAttemptJobs({ commitAttempts, unitOfWork, applyMessageEvents, background });
   return {
     log,
     database,
@@ -240,7 +243,7 @@ function lockedWorld() {
     submissionCapacity: new SubmissionCapacity(),
     clock: { now: () => NOW },
   });
-  const runAttemptJobs = new RunAttemptJobs({
+  const commitAttempts = new CommitAttempts({
     unitOfWork,
     advanceMessages,
     applyMessageEvents,
@@ -250,6 +253,8 @@ function lockedWorld() {
     background,
     resultRetryDelay: (over) => void setImmediate(over),
   });
+  const runAttemptJobs = new RunAttemptJobs({ commitAttempts, unitOfWork, applyMessageEvents, background });
+  new StartWaitingAttempts({ waitingStarts, commitAttempts, applyMessageEvents, background });
   return {
     log,
     unlock,
