@@ -13,8 +13,8 @@ const IN_FLIGHT = PROVIDER_REQUESTS_MAX - Math.ceil(PROVIDER_REQUESTS_MAX / PLAC
 /** As many attempts begin in one batch: as many as there are places, and those that wait for one. */
 const BEGUN_MAX = PROVIDER_REQUESTS_MAX + WAITING_MIN;
 const SENDS = 3 * PROVIDER_REQUESTS_MAX;
-/** Later than every receipt timeout. */
-const PAST_RECEIPT_TIMEOUTS_MS = 73 * HOUR_MS;
+/** Later than every receipt window. */
+const PAST_RECEIPT_WINDOWS_MS = 73 * HOUR_MS;
 
 /** A gateway that keeps the numbers it was given, and holds its responses until it is released. */
 async function startGateway() {
@@ -85,6 +85,6 @@ it('few attempts begin that their gateway does not take, and the others begin as
   first.release();
   await until(() => first.numbers.length === SENDS);
   expect([new Set(first.numbers).size, second.numbers, await begun()]).toEqual([SENDS, [], SENDS]);
-  await service.advance(PAST_RECEIPT_TIMEOUTS_MS);
+  await service.advance(PAST_RECEIPT_WINDOWS_MS);
   await service.assertQuiet();
 });

@@ -14,7 +14,7 @@ import { deliveryReceiptsContract } from './delivery-receipts.contract.ts';
 import { jobAdministrationContract } from './job-administration.contract.ts';
 import { operatorLogContract } from './operator-log.contract.ts';
 import { operatorStoresContract } from './operator-stores.contract.ts';
-import { recordAttemptsContract } from './record-attempts.contract.ts';
+import { recordDeliveriesContract } from './record-deliveries.contract.ts';
 import { reportStoreContract } from './report-store.contract.ts';
 import { retentionContract } from './retention.contract.ts';
 import { runAttemptJobsContract } from './run-attempt-jobs.contract.ts';
@@ -132,7 +132,7 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('administration of jobs', () => jobAdministrationContract(open));
   describe('messages and webhooks of operators', () => operatorLogContract(open));
   describe('report store', () => reportStoreContract(open));
-  describe('results of delivery attempts', () => recordAttemptsContract(open));
+  describe('results of delivery attempts', () => recordDeliveriesContract(open));
   describe('advancing messages', () => advanceMessagesContract(open));
   describe('the jobs of messages', () => runAttemptJobsContract(open));
   describe('delivery receipts', () => deliveryReceiptsContract(open));

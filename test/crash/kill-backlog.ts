@@ -127,7 +127,7 @@ function start(perSecond: number | null): Promise<void> {
   });
 }
 
-/** The clock passes the receipt timeout of what has no receipt. */
+/** The clock passes the receipt window of what has no receipt. */
 async function comeToQuiet(): Promise<void> {
   await start(null);
   const report = await smscVerdict(service, { acknowledged, readLog, provider: PROVIDER });

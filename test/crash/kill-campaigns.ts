@@ -8,7 +8,7 @@ import { between, seededRandom, seedFrom } from './support/seeded-random.ts';
 import { SqliteService } from './support/sqlite-service.ts';
 import {
   END_OF_TIME_MS,
-  PAST_RECEIPT_TIMEOUTS_MS,
+  PAST_RECEIPT_WINDOWS_MS,
   QUIET_TIMEOUT_MS,
   WORK_TIMEOUT_MS,
 } from './support/time-limits.ts';
@@ -96,10 +96,10 @@ async function request(path: string, body: unknown): Promise<unknown> {
   return JSON.parse(text);
 }
 
-/** First the work left over is done. Then the clock passes the receipt timeouts of what was cut off. */
+/** First the work left over is done. Then the clock passes the receipt windows of what was cut off. */
 async function comeToQuiet(): Promise<void> {
   await service.untilNoJobs(() => Date.now(), WORK_TIMEOUT_MS);
-  await service.child.ask('putClockAhead', PAST_RECEIPT_TIMEOUTS_MS);
+  await service.child.ask('putClockAhead', PAST_RECEIPT_WINDOWS_MS);
   await service.untilNoJobs(() => END_OF_TIME_MS, QUIET_TIMEOUT_MS);
   const problems = await check(true);
   const submissions = readFileSync(submissionsFile, 'utf8').trimEnd().split('\n');

@@ -15,7 +15,7 @@ import { SqliteService } from './support/sqlite-service.ts';
 import { SteadyLoad } from './support/steady-load.ts';
 import {
   END_OF_TIME_MS,
-  PAST_RECEIPT_TIMEOUTS_MS,
+  PAST_RECEIPT_WINDOWS_MS,
   QUIET_TIMEOUT_MS,
   WORK_DUE_WITHIN_MS,
   WORK_TIMEOUT_MS,
@@ -32,7 +32,7 @@ const LOAD_MS = 10_000;
 const CONNECTIONS = 16;
 /** Webhook events of 1 kB, so that a copy of the database takes some time. */
 const EVENTS = 60_000;
-/** The clock of the service passes all receipt timeouts, and later the days of retention. */
+/** The clock of the service passes all receipt windows, and later the days of retention. */
 const RETENTION_AHEAD_MS = 40 * 86_400_000;
 
 const service = new SqliteService('kill-operators');
@@ -103,7 +103,7 @@ async function record(name: string, work: () => Promise<KillCounts>): Promise<vo
 async function comeToQuiet(): Promise<void> {
   await service.start(kills.environment());
   await service.untilNoJobs(() => Date.now() + aheadMs + WORK_DUE_WITHIN_MS, WORK_TIMEOUT_MS);
-  aheadMs += PAST_RECEIPT_TIMEOUTS_MS;
+  aheadMs += PAST_RECEIPT_WINDOWS_MS;
   await service.child.ask('putClockAhead', aheadMs);
   await service.untilNoJobs(() => END_OF_TIME_MS, QUIET_TIMEOUT_MS);
   const audit = await service.child.ask('audit', true);

@@ -116,7 +116,7 @@ async function killOnce(round: number): Promise<void> {
   );
 }
 
-/** First the attempts end and the receipts come. Then the clock passes the receipt timeout of what has none. */
+/** First the attempts end and the receipts come. Then the clock passes the receipt window of what has none. */
 async function comeToQuiet(): Promise<void> {
   await service.untilNoJobs(() => Date.now() + WORK_DUE_WITHIN_MS, WORK_TIMEOUT_MS);
   await untilAcknowledged();

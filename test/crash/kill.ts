@@ -10,7 +10,7 @@ import { SqliteService } from './support/sqlite-service.ts';
 import { SteadyLoad } from './support/steady-load.ts';
 import {
   END_OF_TIME_MS,
-  PAST_RECEIPT_TIMEOUTS_MS,
+  PAST_RECEIPT_WINDOWS_MS,
   QUIET_TIMEOUT_MS,
   WORK_DUE_WITHIN_MS,
   WORK_TIMEOUT_MS,
@@ -78,10 +78,10 @@ async function killOnce(round: number): Promise<void> {
   );
 }
 
-/** First the work left over is done. Then the clock passes the receipt timeouts of what was cut off. */
+/** First the work left over is done. Then the clock passes the receipt windows of what was cut off. */
 async function comeToQuiet(): Promise<void> {
   const workMs = await service.untilNoJobs(() => Date.now() + WORK_DUE_WITHIN_MS, WORK_TIMEOUT_MS);
-  await service.child.ask('putClockAhead', PAST_RECEIPT_TIMEOUTS_MS);
+  await service.child.ask('putClockAhead', PAST_RECEIPT_WINDOWS_MS);
   const quietMs = await service.untilNoJobs(() => END_OF_TIME_MS, QUIET_TIMEOUT_MS);
   const { stored, failed, problems } = await check({ quiet: true });
   report('when quiet', problems);

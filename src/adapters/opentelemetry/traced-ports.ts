@@ -4,7 +4,7 @@ import type { ChannelProvider } from '../../application/ports/channel-provider.t
 import type { RequestObserver } from '../../application/ports/request-observer.ts';
 import type { UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import type { WebhookTransport } from '../../application/ports/webhook-transport.ts';
-import { errorOf, isSuccess } from '../../domain/webhooks/attempt-result.ts';
+import { errorOf, isSuccess } from '../../domain/webhooks/delivery-result.ts';
 import type { Tracing } from './tracing.ts';
 
 const FIRST_SERVER_ERROR = 500;

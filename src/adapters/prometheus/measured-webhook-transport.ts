@@ -1,6 +1,6 @@
 import { delegate } from '../../application/delegate.ts';
 import type { WebhookTransport } from '../../application/ports/webhook-transport.ts';
-import { type AttemptResult, isSuccess } from '../../domain/webhooks/attempt-result.ts';
+import { type DeliveryResult, isSuccess } from '../../domain/webhooks/delivery-result.ts';
 import type { Metrics } from './metrics.ts';
 import { timed } from './timed.ts';
 
@@ -23,7 +23,7 @@ export function measuredWebhookTransport(
   });
 }
 
-function outcomeOf(result: AttemptResult): string {
+function outcomeOf(result: DeliveryResult): string {
   if (isSuccess(result)) return 'delivered';
   if (result.kind === 'failed') return result.reason;
   return `http-${Math.floor(result.status / STATUSES_PER_CLASS)}xx`;

@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { type Client, type Dispatcher, errors } from 'undici';
-import type { AttemptFailure, AttemptResult } from '../../domain/webhooks/attempt-result.ts';
+import type { DeliveryFailure, DeliveryResult } from '../../domain/webhooks/delivery-result.ts';
 import { RESPONSE_START_BYTES_MAX, responseStart } from '../../domain/webhooks/response-start.ts';
 import {
   AddressBlocked,
@@ -29,7 +29,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: ExchangeRequest;
   readonly #connections: Connections;
   readonly #projectId: string;
-  readonly #resolve: (result: AttemptResult) => void;
+  readonly #resolve: (result: DeliveryResult) => void;
   readonly #deadline: NodeJS.Timeout;
   #client: Client;
   #isReused = true;
@@ -46,7 +46,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     connections: Connections,
     projectId: string,
     timeoutMs: number,
-    resolve: (result: AttemptResult) => void,
+    resolve: (result: DeliveryResult) => void,
   ) {
     this.#request = request;
     this.#connections = connections;
@@ -101,12 +101,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Something may still be on its way on the connection. Closing it fails the request once more. */
-  #fail(reason: AttemptFailure): void {
+  #fail(reason: DeliveryFailure): void {
     this.#settle(reason);
     this.#connections.drop(this.#client);
   }
 
-  #settle(reason: AttemptFailure): void {
+  #settle(reason: DeliveryFailure): void {
     this.#isSettled = true;
     clearTimeout(this.#deadline);
     const status = this.#status;
@@ -123,7 +123,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function failureOf(error: Error): AttemptFailure {
+function failureOf(error: Error): DeliveryFailure {
   if (error instanceof AddressBlocked) return 'address-refused';
   if (error instanceof NameBlocked) return 'name-refused';
   if (error instanceof HandshakeFailed) return 'tls';

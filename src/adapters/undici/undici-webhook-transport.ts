@@ -1,6 +1,6 @@
 import type { WebhookRequest, WebhookTransport } from '../../application/ports/webhook-transport.ts';
 import { DELIVERY_ATTEMPT_TIMEOUT_MS } from '../../application/webhooks/delivery-limits.ts';
-import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
+import type { DeliveryResult } from '../../domain/webhooks/delivery-result.ts';
 import { Connections } from './connections.ts';
 import { guardedConnectors, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
@@ -45,7 +45,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #receiverTime = new ReceiverTime();
   readonly #connections: Connections;
   readonly #targets = new Map<string, Target | null>();
-  readonly #inFlight = new Set<Promise<AttemptResult>>();
+  readonly #inFlight = new Set<Promise<DeliveryResult>>();
   #isClosed = false;
 
   /** Throws when an allowed network is malformed or would switch the guard off. */
@@ -75,11 +75,11 @@ export class UndiciWebhookTransport implements WebhookTransport {
     );
   }
 
-  send(request: WebhookRequest): Promise<AttemptResult> {
+  send(request: WebhookRequest): Promise<DeliveryResult> {
     const target = this.#target(request.url);
     if (target === null) return Promise.resolve({ kind: 'failed', reason: 'address-refused' });
     if (this.#isClosed) return Promise.resolve({ kind: 'failed', reason: 'connection' });
-    const exchange = new Promise<AttemptResult>((resolve) => {
+    const exchange = new Promise<DeliveryResult>((resolve) => {
       // Named one by one: undici reads the properties of a spread object several times slower.
       const sent = {
         origin: target.origin,

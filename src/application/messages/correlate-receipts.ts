@@ -1,6 +1,6 @@
 import { millisecondsInDay, millisecondsInHour } from 'date-fns/constants';
 import { type AttemptRef, isSameAttempt } from '../../domain/messages/attempt-name.ts';
-import { LONGEST_RECEIPT_TIMEOUT_MS } from '../../domain/messages/receipt-timeout.ts';
+import { LONGEST_RECEIPT_WINDOW_MS } from '../../domain/messages/receipt-window.ts';
 import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
@@ -24,7 +24,7 @@ export interface SubmittedAttempt extends AttemptRef {
 }
 
 /** Receipts are resolved for as long as any attempt may wait for one, and a day longer for those that come late. */
-export const SUBMISSION_LIFETIME_MS = LONGEST_RECEIPT_TIMEOUT_MS + millisecondsInDay;
+export const SUBMISSION_LIFETIME_MS = LONGEST_RECEIPT_WINDOW_MS + millisecondsInDay;
 
 /** A receipt waits this long for its submit result: much longer than any call of a provider takes. */
 export const PARKED_RECEIPT_LIFETIME_MS = millisecondsInHour;

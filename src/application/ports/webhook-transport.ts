@@ -1,4 +1,4 @@
-import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
+import type { DeliveryResult } from '../../domain/webhooks/delivery-result.ts';
 
 /** One signed or secret-bearing POST to a customer's server. */
 export interface WebhookRequest {
@@ -15,7 +15,7 @@ export interface WebhookTransport {
    * One POST: HTTPS only, redirects not followed, the address checked when connecting. The result comes within the
    * deadline of an attempt (specification 6.1: 10 seconds from the first lookup to the last byte). Never rejects.
    */
-  send(request: WebhookRequest): Promise<AttemptResult>;
+  send(request: WebhookRequest): Promise<DeliveryResult>;
   /** The url in its parsed form when a request to it may be tried, or null when it never can (specification 6.1). */
   acceptUrl(url: string): string | null;
   /** Resolves when requests in flight have ended and every connection is closed; nothing is sent after it was called. */

@@ -1,7 +1,7 @@
 import type { PlainSecret, SealedSecret } from '../../domain/shared/sealed-secret.ts';
 import { secretMask } from '../../domain/shared/secret-mask.ts';
-import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import { deliveryHeaders } from '../../domain/webhooks/delivery-event.ts';
+import type { DeliveryResult } from '../../domain/webhooks/delivery-result.ts';
 import { inboundHeaders } from '../../domain/webhooks/inbound-event.ts';
 import { secretsFor } from '../../domain/webhooks/inbound-webhook.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
@@ -31,7 +31,7 @@ export class AttemptDelivery {
    * `now` in milliseconds since 1970. An inbound event is signed with the secrets that its webhook has at `now`. The result has
    * no secret, also when the receiver echoes one.
    */
-  async execute(event: WebhookEvent, now: number): Promise<AttemptResult> {
+  async execute(event: WebhookEvent, now: number): Promise<DeliveryResult> {
     const secrets = this.#opened(await this.#sealedSecrets(event, now));
     if (secrets === null) return { kind: 'failed', reason: 'secret-unreadable' };
     const result = await this.#ports.webhookTransport.send(this.#request(event, secrets, now));

@@ -1,4 +1,4 @@
-import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
+import type { DeliveryResult } from '../../domain/webhooks/delivery-result.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
 import { type ConfirmedLease, type LeasedJob, RENEW_EVERY_MS } from '../jobs/job.ts';
@@ -9,18 +9,18 @@ import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { AttemptDelivery } from './attempt-delivery.ts';
-import { AttemptLimiter } from './attempt-limiter.ts';
 import { DeliveryCapacity } from './delivery-capacity.ts';
+import { DeliveryLimiter } from './delivery-limiter.ts';
 import { DELIVERY_LIMITS } from './delivery-limits.ts';
 import { Destination } from './destination.ts';
 import type { FetchDueEvents } from './fetch-due-events.ts';
-import type { RecordAttempts } from './record-attempts.ts';
+import type { RecordDeliveries } from './record-deliveries.ts';
 import type { ReleaseJobs } from './release-jobs.ts';
 
 interface DeliverPorts {
   readonly fetchDueEvents: FetchDueEvents;
   readonly attemptDelivery: AttemptDelivery;
-  readonly recordAttempts: RecordAttempts;
+  readonly recordDeliveries: RecordDeliveries;
   readonly renewLeases: RenewLeases;
   readonly releaseJobs: ReleaseJobs;
   readonly background: BackgroundWork;
@@ -49,7 +49,7 @@ const POLLED_DESTINATIONS_MAX = 250;
  */
 export class DeliverWebhooks {
   readonly #ports: DeliverPorts;
-  readonly #limiter = new AttemptLimiter(DELIVERY_LIMITS);
+  readonly #limiter = new DeliveryLimiter(DELIVERY_LIMITS);
   readonly #capacity = new DeliveryCapacity(DELIVERY_LIMITS);
   /** By job id. The destination that was polled longest ago comes first. */
   readonly #destinations = new Map<string, Destination>();
@@ -162,10 +162,10 @@ export class DeliverWebhooks {
   }
 
   async #attempt(destination: Destination, event: WebhookEvent): Promise<void> {
-    const { attemptDelivery, recordAttempts, clock, logger } = this.#ports;
+    const { attemptDelivery, recordDeliveries, clock, logger } = this.#ports;
     try {
       const startedAt = clock.now();
-      let result: AttemptResult;
+      let result: DeliveryResult;
       let endedAt: number;
       try {
         result = await attemptDelivery.execute(event, startedAt);
@@ -175,7 +175,7 @@ export class DeliverWebhooks {
         this.#fetchAhead(destination);
       }
       const { job } = destination;
-      const isOpened = await recordAttempts.execute({ job, event, result, startedAt, endedAt });
+      const isOpened = await recordDeliveries.execute({ job, event, result, startedAt, endedAt });
       if (isOpened) destination.drop();
     } catch (error) {
       // Once for each destination: a whole batch fails alike.

@@ -1,8 +1,8 @@
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { ConfirmedLease, LeasedJob } from '../jobs/job.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
-import type { AttemptLimiter, AttemptQueue } from './attempt-limiter.ts';
 import type { DestinationCapacity } from './delivery-capacity.ts';
+import type { AttemptQueue, DeliveryLimiter } from './delivery-limiter.ts';
 import { DueCursor } from './due-cursor.ts';
 
 /** The events of one project to one endpoint, while this process has their job. In memory only. */
@@ -23,7 +23,7 @@ export class Destination {
   constructor(
     job: LeasedJob<WebhookWork>,
     capacity: DestinationCapacity,
-    limiter: AttemptLimiter,
+    limiter: DeliveryLimiter,
     isValid: (lease: ConfirmedLease) => boolean,
     attempt: (destination: Destination, event: WebhookEvent) => void,
   ) {

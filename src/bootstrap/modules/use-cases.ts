@@ -77,7 +77,7 @@ import { CurrentInboundWebhooks } from '../../application/webhooks/current-inbou
 import { DeliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
 import { EnqueueWebhooks } from '../../application/webhooks/enqueue-webhooks.ts';
 import { FetchDueEvents } from '../../application/webhooks/fetch-due-events.ts';
-import { RecordAttempts } from '../../application/webhooks/record-attempts.ts';
+import { RecordDeliveries } from '../../application/webhooks/record-deliveries.ts';
 import { ReleaseJobs } from '../../application/webhooks/release-jobs.ts';
 import { SealWebhook } from '../../application/webhooks/seal-webhook.ts';
 import { RunWhatsappSync } from '../../application/whatsapp/run-whatsapp-sync.ts';
@@ -199,7 +199,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     clock,
     logger,
   });
-  wire(bind, RecordAttempts, { unitOfWork, recordBatchWindow, clock, ids: idSource, logger });
+  wire(bind, RecordDeliveries, { unitOfWork, recordBatchWindow, clock, ids: idSource, logger });
   wire(bind, FetchDueEvents, { unitOfWork, clock });
   wire(bind, CurrentInboundWebhooks, { unitOfWork, clock });
   wire(bind, AttemptDelivery, {
@@ -213,7 +213,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, DeliverWebhooks, {
     fetchDueEvents: FetchDueEvents,
     attemptDelivery: AttemptDelivery,
-    recordAttempts: RecordAttempts,
+    recordDeliveries: RecordDeliveries,
     renewLeases: RenewLeases,
     releaseJobs: ReleaseJobs,
     background: BackgroundWork,

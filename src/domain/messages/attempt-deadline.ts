@@ -11,7 +11,7 @@ import {
   withRevocation,
 } from './chain-outcome.ts';
 import type { ChannelAttempt, Message } from './message.ts';
-import { receiptTimeoutMs } from './receipt-timeout.ts';
+import { receiptWindowMs } from './receipt-window.ts';
 import { SUBMIT_TIMEOUT_MS } from './submit-result.ts';
 
 const TIMED_OUT_REASON = 'No delivered receipt in time';
@@ -44,7 +44,7 @@ export function deadline(message: Message, attemptNumber: number, now: number): 
   }
   if (attempt.state === 'accepted' && isLast(message, attemptNumber)) {
     // Few messages wait so long: the end of the window is not scheduled before.
-    const windowEndsAt = attempt.startedAt + receiptTimeoutMs(attempt.channel);
+    const windowEndsAt = attempt.startedAt + receiptWindowMs(attempt.channel);
     if (now < windowEndsAt) {
       // Another process may have found the job due by a clock that is ahead: it must not do so again and again.
       const at = Math.max(windowEndsAt, now + DEADLINE_DELAY_MIN_MS);

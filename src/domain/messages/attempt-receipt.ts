@@ -5,7 +5,7 @@ import type { ChainEffect, ChainEvent, ChainOutcome } from './chain-event.ts';
 import { finish, isCurrent, isGivenUp, next, OPEN, replace, withoutEffects } from './chain-outcome.ts';
 import type { ChannelAttempt, Message } from './message.ts';
 import { raiseStatus } from './message-status.ts';
-import { LONGEST_RECEIPT_TIMEOUT_MS } from './receipt-timeout.ts';
+import { LONGEST_RECEIPT_WINDOW_MS } from './receipt-window.ts';
 
 type ReceiptEvent = Extract<ChainEvent, { kind: 'receipt' }>;
 
@@ -59,7 +59,7 @@ function withClaim(
 ): ChannelAttempt | null {
   if (claim === undefined) return attempt;
   // Later on the message may be anonymised already.
-  const isOver = now >= attempt.startedAt + LONGEST_RECEIPT_TIMEOUT_MS;
+  const isOver = now >= attempt.startedAt + LONGEST_RECEIPT_WINDOW_MS;
   if (isOver || attempt.channel !== claim.channel) return null;
   const { provider, providerMessageIds } = attempt;
   if (providerMessageIds.includes(providerMessageId)) return attempt;

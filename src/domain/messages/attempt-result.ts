@@ -16,7 +16,7 @@ import {
 } from './chain-outcome.ts';
 import type { AttemptState, ChannelAttempt, Message } from './message.ts';
 import { raiseStatus } from './message-status.ts';
-import { receiptTimeoutMs } from './receipt-timeout.ts';
+import { receiptWindowMs } from './receipt-window.ts';
 import { isForLater, type SubmitResult } from './submit-result.ts';
 
 /** A message of a campaign that a busy provider rejected is tried again after this time, in milliseconds. */
@@ -83,7 +83,7 @@ function accepted(
     ];
     return { ...outcome, effects: [...outcome.effects, ...waits] };
   }
-  const window = receiptTimeoutMs(attempt.channel);
+  const window = receiptWindowMs(attempt.channel);
   // The deadline of the attempt comes first as a rule, and schedules the end of the window then.
   if (!isWaitedFor || window >= message.attemptTimeoutMs || !isLast(message, attemptNumber)) return outcome;
   return {

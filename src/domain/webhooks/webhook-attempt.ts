@@ -1,4 +1,4 @@
-import { type AttemptResult, errorOf, isSuccess } from './attempt-result.ts';
+import { type DeliveryResult, errorOf, isSuccess } from './delivery-result.ts';
 import type { WebhookEvent } from './webhook-event.ts';
 
 /** One delivery attempt of a webhook event, as it is stored. Instants are milliseconds since 1970. */
@@ -24,7 +24,7 @@ export function webhookAttempt(
     result,
     startedAt,
     endedAt,
-  }: { readonly result: AttemptResult; readonly startedAt: number; readonly endedAt: number },
+  }: { readonly result: DeliveryResult; readonly startedAt: number; readonly endedAt: number },
 ): WebhookAttempt {
   return {
     orderingKey,

@@ -1,5 +1,5 @@
 import type { SealedSecret } from '../shared/sealed-secret.ts';
-import { type AttemptResult, errorOf, isPermanent, isSuccess, type WebhookKind } from './attempt-result.ts';
+import { type DeliveryResult, errorOf, isPermanent, isSuccess, type WebhookKind } from './delivery-result.ts';
 import {
   INBOUND_QUICK_ATTEMPTS,
   type NextAttempt,
@@ -45,7 +45,7 @@ export interface WebhookEvent {
 
 /** One attempt that came to an end. */
 export interface FinishedAttempt {
-  readonly result: AttemptResult;
+  readonly result: DeliveryResult;
   readonly startedAt: number;
   readonly endedAt: number;
   /** A fresh random number, at least 0 and below 1. */

@@ -4,7 +4,7 @@ import {
   UndiciWebhookTransport,
   type UndiciWebhookTransportOptions,
 } from '../../../src/adapters/undici/undici-webhook-transport.ts';
-import type { AttemptResult } from '../../../src/domain/webhooks/attempt-result.ts';
+import type { DeliveryResult } from '../../../src/domain/webhooks/delivery-result.ts';
 import { withCertificateAuthority } from '../../support/certificates.ts';
 import { hasOpenssl } from '../../support/openssl.ts';
 import { type Behaviour, TlsReceiver } from '../../support/tls-receiver.ts';
@@ -83,15 +83,15 @@ export const requestTo = (port: number, path = '/hook') => ({
 
 /** The result of a request, and the milliseconds it took. */
 export async function timed(
-  sent: Promise<AttemptResult>,
-): Promise<{ readonly result: AttemptResult; readonly durationMs: number }> {
+  sent: Promise<DeliveryResult>,
+): Promise<{ readonly result: DeliveryResult; readonly durationMs: number }> {
   const startedAt = performance.now();
   const result = await sent;
   return { result, durationMs: performance.now() - startedAt };
 }
 
 /** The result of one request to a receiver that behaves like this. */
-export async function resultOf(behave: Behaviour, options: TlsOptions = {}): Promise<AttemptResult> {
+export async function resultOf(behave: Behaviour, options: TlsOptions = {}): Promise<DeliveryResult> {
   const receiver = await receive(behave, options);
   return transportTo(receiver.port).send(requestTo(receiver.port));
 }

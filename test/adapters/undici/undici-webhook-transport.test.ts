@@ -2,7 +2,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { AttemptResult } from '../../../src/domain/webhooks/attempt-result.ts';
+import type { DeliveryResult } from '../../../src/domain/webhooks/delivery-result.ts';
 import { LoopbackSink } from '../../support/loopback-sink.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
 import type { Behaviour } from '../../support/tls-receiver.ts';
@@ -95,7 +95,7 @@ describe.skipIf(!hasOpenssl)(`the webhook transport (skipped when ${OPENSSL_MISS
     const transport = openTransport(reaching(receiver.port));
     holdTimers();
     const arrived = receiver.nextRequest();
-    let result: AttemptResult | null = null;
+    let result: DeliveryResult | null = null;
     const sent = transport.send(requestTo(receiver.port)).then((given) => {
       result = given;
     });

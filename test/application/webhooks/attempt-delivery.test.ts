@@ -3,8 +3,8 @@ import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import type { WebhookRequest } from '../../../src/application/ports/webhook-transport.ts';
 import { AttemptDelivery } from '../../../src/application/webhooks/attempt-delivery.ts';
 import type { SealedSecret } from '../../../src/domain/shared/sealed-secret.ts';
-import type { AttemptResult } from '../../../src/domain/webhooks/attempt-result.ts';
 import { deliveryEvent } from '../../../src/domain/webhooks/delivery-event.ts';
+import type { DeliveryResult } from '../../../src/domain/webhooks/delivery-result.ts';
 import { inboundEvent } from '../../../src/domain/webhooks/inbound-event.ts';
 import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import type { InboundWebhook } from '../../../src/domain/webhooks/inbound-webhook.ts';
@@ -54,7 +54,7 @@ const inbound = (attempts: number): WebhookEvent => {
 /** Attempts an event with secrets that are sealed as `sealed TEXT`. */
 async function attempt(
   event: WebhookEvent,
-  sent: AttemptResult = SENT,
+  sent: DeliveryResult = SENT,
   webhook: () => Promise<InboundWebhook | null> = async () => null,
 ) {
   const requests: WebhookRequest[] = [];

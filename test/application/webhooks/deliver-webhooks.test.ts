@@ -20,16 +20,16 @@ import type { WebhookTransport } from '../../../src/application/ports/webhook-tr
 import { DeliverWebhooks } from '../../../src/application/webhooks/deliver-webhooks.ts';
 import { DELIVERY_LIMITS } from '../../../src/application/webhooks/delivery-limits.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
-import type { AttemptResult } from '../../../src/domain/webhooks/attempt-result.ts';
 import { deliveryEvent } from '../../../src/domain/webhooks/delivery-event.ts';
+import type { DeliveryResult } from '../../../src/domain/webhooks/delivery-result.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aDeliveryReport, aMessage, MINUTE_MS, NOW, PROJECT_ID, SECOND_MS } from '../../support/builders.ts';
 import { LossyUnitOfWork } from '../../support/lossy-unit-of-work.ts';
 
 const PATH = 'customer.example/status';
-const OK: AttemptResult = { kind: 'responded', status: 204, retryAfterMs: null };
-const BROKEN: AttemptResult = { kind: 'responded', status: 500, retryAfterMs: null };
+const OK: DeliveryResult = { kind: 'responded', status: 204, retryAfterMs: null };
+const BROKEN: DeliveryResult = { kind: 'responded', status: 500, retryAfterMs: null };
 
 function anEvent(number: number, url = `https://${PATH}`): WebhookEvent {
   const id = `${number}`.padStart(24, '0');
@@ -50,8 +50,8 @@ describe('DeliverWebhooks', () => {
   let unitOfWork: LossyUnitOfWork;
   /** The numbers of the events that were attempted, and what ends those attempts that hang. */
   let attempted: number[];
-  let hanging: ((result: AttemptResult) => void)[];
-  let respond: (number: number) => AttemptResult | null;
+  let hanging: ((result: DeliveryResult) => void)[];
+  let respond: (number: number) => DeliveryResult | null;
   let intervals: (() => void)[];
 
   beforeEach(async () => {

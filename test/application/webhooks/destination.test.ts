@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ConfirmedLease } from '../../../src/application/jobs/job.ts';
-import { AttemptLimiter } from '../../../src/application/webhooks/attempt-limiter.ts';
 import { DeliveryCapacity } from '../../../src/application/webhooks/delivery-capacity.ts';
+import { DeliveryLimiter } from '../../../src/application/webhooks/delivery-limiter.ts';
 import { DELIVERY_LIMITS } from '../../../src/application/webhooks/delivery-limits.ts';
 import { Destination } from '../../../src/application/webhooks/destination.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
@@ -25,7 +25,7 @@ describe('Destination', () => {
   beforeEach(() => {
     isValid = () => true;
     begun = [];
-    const limiter = new AttemptLimiter({ ...DELIVERY_LIMITS, attemptsPerEndpoint: 2 });
+    const limiter = new DeliveryLimiter({ ...DELIVERY_LIMITS, attemptsPerEndpoint: 2 });
     const capacity = new DeliveryCapacity(DELIVERY_LIMITS).open('p1');
     if (capacity === null) throw new Error('The first destination is within the limits');
     inHand = () => capacity.project.fetched;

@@ -10,7 +10,7 @@ import {
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { FetchDueEvents } from '../../../src/application/webhooks/fetch-due-events.ts';
-import { RecordAttempts } from '../../../src/application/webhooks/record-attempts.ts';
+import { RecordDeliveries } from '../../../src/application/webhooks/record-deliveries.ts';
 import { ReleaseJobs } from '../../../src/application/webhooks/release-jobs.ts';
 import { CLOSED_CIRCUIT } from '../../../src/domain/shared/circuit-breaker.ts';
 import { aWebhookEvent, NOW } from '../../support/builders.ts';
@@ -89,10 +89,10 @@ const USE_CASES: readonly [
   (unitOfWork: UnitOfWork) => (job: LeasedJob<WebhookWork>) => Promise<unknown>,
 ][] = [
   [
-    'RecordAttempts',
+    'RecordDeliveries',
     (unitOfWork) => {
       const ids = { fraction: () => 0 } as never;
-      const recordAttempts = new RecordAttempts({
+      const recordDeliveries = new RecordDeliveries({
         ...ports,
         unitOfWork,
         ids,
@@ -100,7 +100,7 @@ const USE_CASES: readonly [
       });
       const result = { kind: 'responded', status: 204, retryAfterMs: null } as const;
       const event = aWebhookEvent({});
-      return (job) => recordAttempts.execute({ job, event, result, startedAt: NOW, endedAt: NOW });
+      return (job) => recordDeliveries.execute({ job, event, result, startedAt: NOW, endedAt: NOW });
     },
   ],
   [

@@ -15,7 +15,7 @@ import {
   repeatedSubmissions,
 } from './ledger-check.ts';
 import type { CrashServiceHandlers } from './service-process.ts';
-import { END_OF_TIME_MS, PAST_RECEIPT_TIMEOUTS_MS, WORK_DUE_WITHIN_MS } from './time-limits.ts';
+import { END_OF_TIME_MS, PAST_RECEIPT_WINDOWS_MS, WORK_DUE_WITHIN_MS } from './time-limits.ts';
 
 const POLL_MS = 100;
 
@@ -158,7 +158,7 @@ export class Installation {
     return report;
   }
 
-  /** Resolves with the milliseconds until nothing but receipt timeouts is left to do. */
+  /** Resolves with the milliseconds until nothing but receipt windows is left to do. */
   untilWorkIsDone(timeoutMs: number): Promise<number> {
     return this.#untilNoJobs(() => this.now() + WORK_DUE_WITHIN_MS, timeoutMs);
   }
@@ -176,9 +176,9 @@ export class Installation {
     );
   }
 
-  /** Puts the clocks past the receipt timeouts of what was cut off, and waits until that is done. */
+  /** Puts the clocks past the receipt windows of what was cut off, and waits until that is done. */
   async comeToQuiet(timeoutMs: number): Promise<void> {
-    await this.putClocksAhead(PAST_RECEIPT_TIMEOUTS_MS);
+    await this.putClocksAhead(PAST_RECEIPT_WINDOWS_MS);
     await this.#untilNoJobs(() => END_OF_TIME_MS, timeoutMs);
   }
 

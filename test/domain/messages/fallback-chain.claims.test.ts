@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
-import { LONGEST_RECEIPT_TIMEOUT_MS } from '../../../src/domain/messages/receipt-timeout.ts';
+import { LONGEST_RECEIPT_WINDOW_MS } from '../../../src/domain/messages/receipt-window.ts';
 import { aMessage } from '../../support/builders.ts';
 import { ATTEMPT_TIMEOUT, play, type Scene, SILENCE, STARTED, toSms } from '../../support/chain-scenes.ts';
 import {
@@ -144,8 +144,8 @@ describe('a receipt that names its attempt, whose id no submit result has brough
       [unknown(0, SILENCE), []],
       [deadline(0), TIMED_OUT, ATTEMPT_TIMEOUT],
     ]);
-    expect(play(before, [[DELIVERED[0], [], LONGEST_RECEIPT_TIMEOUT_MS]])).toEqual(before);
-    const after = play(before, [[DELIVERED[0], [], LONGEST_RECEIPT_TIMEOUT_MS - 1]]);
+    expect(play(before, [[DELIVERED[0], [], LONGEST_RECEIPT_WINDOW_MS]])).toEqual(before);
+    const after = play(before, [[DELIVERED[0], [], LONGEST_RECEIPT_WINDOW_MS - 1]]);
     expect(after).toMatchObject({ status: 'failed', attempts: [{ state: 'delivered' }] });
   });
 });

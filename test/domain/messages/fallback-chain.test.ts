@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
 import { advance } from '../../../src/domain/messages/fallback-chain.ts';
-import { receiptTimeoutMs } from '../../../src/domain/messages/receipt-timeout.ts';
+import { receiptWindowMs } from '../../../src/domain/messages/receipt-window.ts';
 import {
   aCode,
   aMessage,
@@ -204,9 +204,9 @@ describe('one channel', () => {
   });
 
   it('waits a day for a receipt over sms and telegram, three over whatsapp', () => {
-    expect(receiptTimeoutMs('sms')).toBe(DAY_MS);
-    expect(receiptTimeoutMs('telegram')).toBe(DAY_MS);
-    expect(receiptTimeoutMs('whatsapp')).toBe(3 * DAY_MS);
+    expect(receiptWindowMs('sms')).toBe(DAY_MS);
+    expect(receiptWindowMs('telegram')).toBe(DAY_MS);
+    expect(receiptWindowMs('whatsapp')).toBe(3 * DAY_MS);
     play(aMessage({ channels: ['whatsapp'] }), [
       STARTED,
       [accepted(0), ['sent whatsapp']],

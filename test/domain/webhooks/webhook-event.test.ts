@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import type { AttemptFailure } from '../../../src/domain/webhooks/attempt-result.ts';
 import { deliveryEvent } from '../../../src/domain/webhooks/delivery-event.ts';
+import type { DeliveryFailure } from '../../../src/domain/webhooks/delivery-result.ts';
 import { inboundEvent } from '../../../src/domain/webhooks/inbound-event.ts';
 import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import {
@@ -60,7 +60,7 @@ const at = (instant: number, result: FinishedAttempt['result']): FinishedAttempt
 });
 const responded = (status: number, retryAfterMs: number | null = null) =>
   at(NOW, { kind: 'responded', status, retryAfterMs });
-const failed = (reason: AttemptFailure) => at(NOW, { kind: 'failed', reason });
+const failed = (reason: DeliveryFailure) => at(NOW, { kind: 'failed', reason });
 
 describe('a new status event', () => {
   it('makes a delivery event that names its destination and is not scheduled yet', () => {

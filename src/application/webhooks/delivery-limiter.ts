@@ -21,7 +21,7 @@ type AttemptMaxima = Pick<
  * receiver that hangs holds up nobody but itself, and no project uses up everything. Hosts and the process are shared by
  * projects.
  */
-export class AttemptLimiter {
+export class DeliveryLimiter {
   readonly #maxima: AttemptMaxima;
   readonly #limits = new Map<string, UsedLimit>();
 

@@ -10,7 +10,7 @@ export type WebhookKind = (typeof WEBHOOK_KINDS)[number];
  * `secret-unreadable`: nothing was sent, because the secret was sealed under a key the service no longer has; an attempt
  * all the same, so that the event ends.
  */
-export type AttemptFailure =
+export type DeliveryFailure =
   | 'timeout'
   | 'connection'
   | 'tls'
@@ -20,7 +20,7 @@ export type AttemptFailure =
   | 'secret-unreadable';
 
 /** How an attempt ended. */
-export type AttemptResult =
+export type DeliveryResult =
   | {
       readonly kind: 'responded';
       readonly status: number;
@@ -29,27 +29,27 @@ export type AttemptResult =
       /** What the body begins with, as `responseStart` of its bytes; absent when there was none. */
       readonly responseStart?: string;
     }
-  | { readonly kind: 'failed'; readonly reason: AttemptFailure };
+  | { readonly kind: 'failed'; readonly reason: DeliveryFailure };
 
 const STATUS_GONE = 410;
 
 /** Whether the result says anything about the receiver, and counts for its circuit breaker. */
-export function concernsReceiver(result: AttemptResult): boolean {
+export function concernsReceiver(result: DeliveryResult): boolean {
   return result.kind === 'responded' || result.reason !== 'secret-unreadable';
 }
 
 /** Whether no later attempt can end otherwise: the receiver says that the address is gone, or it never was one. */
-export function isPermanent(result: AttemptResult): boolean {
+export function isPermanent(result: DeliveryResult): boolean {
   return result.kind === 'responded' ? result.status === STATUS_GONE : result.reason === 'address-refused';
 }
 
 /** What the log says of an attempt that was no success. */
-export function errorOf(result: AttemptResult): string {
+export function errorOf(result: DeliveryResult): string {
   return result.kind === 'responded' ? `HTTP ${result.status}` : result.reason;
 }
 
 /** Only a 2xx is a success; redirects are not followed (specification 6.1 and 6.2). */
-export function isSuccess(result: AttemptResult): boolean {
+export function isSuccess(result: DeliveryResult): boolean {
   return result.kind === 'responded' && result.status >= 200 && result.status <= 299;
 }
 

@@ -5,17 +5,17 @@ import {
   destinationKey,
   type WebhookWork,
 } from '../../../src/application/jobs/webhook-jobs.ts';
-import { RecordAttempts } from '../../../src/application/webhooks/record-attempts.ts';
-import type { AttemptResult } from '../../../src/domain/webhooks/attempt-result.ts';
+import { RecordDeliveries } from '../../../src/application/webhooks/record-deliveries.ts';
+import type { DeliveryResult } from '../../../src/domain/webhooks/delivery-result.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aWebhookEvent, MINUTE_MS, NOW, PROJECT_ID } from '../../support/builders.ts';
 
 const DESTINATION = { projectId: PROJECT_ID, endpoint: 'customer.example/status' };
-const OK: AttemptResult = { kind: 'responded', status: 204, retryAfterMs: null };
-const GONE: AttemptResult = { kind: 'responded', status: 410, retryAfterMs: null };
-const BROKEN: AttemptResult = { kind: 'responded', status: 500, retryAfterMs: null };
-const UNREADABLE: AttemptResult = { kind: 'failed', reason: 'secret-unreadable' };
+const OK: DeliveryResult = { kind: 'responded', status: 204, retryAfterMs: null };
+const GONE: DeliveryResult = { kind: 'responded', status: 410, retryAfterMs: null };
+const BROKEN: DeliveryResult = { kind: 'responded', status: 500, retryAfterMs: null };
+const UNREADABLE: DeliveryResult = { kind: 'failed', reason: 'secret-unreadable' };
 
 const idOf = (number: number): string => `${number}`.padStart(24, '0');
 
@@ -31,7 +31,7 @@ function anEvent(number: number, given: Partial<WebhookEvent> = {}): WebhookEven
   });
 }
 
-describe('RecordAttempts', () => {
+describe('RecordDeliveries', () => {
   let world: ApplicationWorld;
   let job: LeasedJob<WebhookWork>;
 
@@ -48,11 +48,11 @@ describe('RecordAttempts', () => {
     world.unitOfWork.run(({ webhookEvents }) => webhookEvents.insert(events));
 
   /** Records one result for each of the events, in one batch. */
-  const record = (result: AttemptResult, ...events: readonly WebhookEvent[]) =>
+  const record = (result: DeliveryResult, ...events: readonly WebhookEvent[]) =>
     Promise.all(
       events.map((event) =>
         world.container
-          .get(RecordAttempts)
+          .get(RecordDeliveries)
           .execute({ job, event, result, startedAt: NOW - 2, endedAt: NOW - 1 }),
       ),
     );
@@ -73,7 +73,7 @@ describe('RecordAttempts', () => {
       .filter(({ event }) => event === name)
       .map(({ level, fields }) => ({ level, fields }));
 
-  it('RecordAttempts stores each attempt whose result it stores, and no other', async () => {
+  it('RecordDeliveries stores each attempt whose result it stores, and no other', async () => {
     const [first, second] = [anEvent(1), anEvent(2)];
     await store(first, second);
     await record({ ...BROKEN, responseStart: 'no' }, first);
@@ -107,7 +107,7 @@ describe('RecordAttempts', () => {
     ]);
   });
 
-  it('RecordAttempts says which event it discarded, with the host alone', async () => {
+  it('RecordDeliveries says which event it discarded, with the host alone', async () => {
     const events = [anEvent(1), anEvent(2)];
     await store(...events);
     await Promise.all([record(GONE, events[0] as WebhookEvent), record(OK, events[1] as WebhookEvent)]);
@@ -130,7 +130,7 @@ describe('RecordAttempts', () => {
     ]);
   });
 
-  it('RecordAttempts says once that a destination begins to fail, and why', async () => {
+  it('RecordDeliveries says once that a destination begins to fail, and why', async () => {
     const events = Array.from({ length: 4 }, (_, number) => anEvent(number));
     await store(...events);
     await record(OK, ...events.slice(0, 2));
@@ -144,7 +144,7 @@ describe('RecordAttempts', () => {
     ]);
   });
 
-  it('RecordAttempts says until when it opened a circuit, and why', async () => {
+  it('RecordDeliveries says until when it opened a circuit, and why', async () => {
     const events = Array.from({ length: 10 }, (_, number) => anEvent(number));
     await store(...events);
     expect(await record(BROKEN, ...events)).toEqual(events.map(() => true));
@@ -162,7 +162,7 @@ describe('RecordAttempts', () => {
     ]);
   });
 
-  it('RecordAttempts has one line a minute for a project, however many of its events are discarded', async () => {
+  it('RecordDeliveries has one line a minute for a project, however many of its events are discarded', async () => {
     const events = Array.from({ length: 30 }, (_, number) => anEvent(number));
     await store(...events);
     for (const event of events.slice(0, 29)) await record(GONE, event);
@@ -172,7 +172,7 @@ describe('RecordAttempts', () => {
     expect(logged('webhook_discarded').at(-1)?.fields).toMatchObject({ eventId: idOf(29), count: 29 });
   });
 
-  it('RecordAttempts has one line a minute for a project whose destinations all begin to fail', async () => {
+  it('RecordDeliveries has one line a minute for a project whose destinations all begin to fail', async () => {
     const events = Array.from({ length: 20 }, (_, number) => {
       const endpoint = `customer.example/${number}`;
       return anEvent(number, { endpoint, url: `https://${endpoint}` });
@@ -189,21 +189,21 @@ describe('RecordAttempts', () => {
     expect(world.logger.count('webhook_attempt_failed')).toBe(1);
   });
 
-  it('RecordAttempts opens no circuit for a failure that is not that of the receiver', async () => {
+  it('RecordDeliveries opens no circuit for a failure that is not that of the receiver', async () => {
     const events = Array.from({ length: 10 }, (_, number) => anEvent(number));
     await store(...events);
     expect(await record(UNREADABLE, ...events)).toEqual(events.map(() => false));
     expect((await breaker())?.failuresInRow ?? 0).toBe(0);
   });
 
-  it('RecordAttempts does not count failed inbound events while the circuit is closed', async () => {
+  it('RecordDeliveries does not count failed inbound events while the circuit is closed', async () => {
     const events = Array.from({ length: 10 }, (_, number) => anEvent(number, { kind: 'inbound' }));
     await store(...events);
     expect(await record(BROKEN, ...events)).toEqual(events.map(() => false));
     expect((await breaker())?.failuresInRow ?? 0).toBe(0);
   });
 
-  it('RecordAttempts schedules the first of the events that wait for each attempted one', async () => {
+  it('RecordDeliveries schedules the first of the events that wait for each attempted one', async () => {
     const waiting = (number: number, orderingKey: string) =>
       anEvent(number, { orderingKey, nextAttemptAt: null });
     const events = [anEvent(1), anEvent(2), anEvent(3)];
@@ -226,7 +226,7 @@ describe('RecordAttempts', () => {
     ]);
   });
 
-  it('RecordAttempts changes nothing for an event that changed meanwhile', async () => {
+  it('RecordDeliveries changes nothing for an event that changed meanwhile', async () => {
     const event = anEvent(1);
     await store(event);
     await record(BROKEN, event);

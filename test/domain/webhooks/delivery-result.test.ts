@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import {
-  type AttemptResult,
   concernsReceiver,
+  type DeliveryResult,
   isPermanent,
   isSuccess,
-} from '../../../src/domain/webhooks/attempt-result.ts';
+} from '../../../src/domain/webhooks/delivery-result.ts';
 
-const responded = (status: number): AttemptResult => ({ kind: 'responded', status, retryAfterMs: null });
-const failed = (reason: Extract<AttemptResult, { kind: 'failed' }>['reason']): AttemptResult => ({
+const responded = (status: number): DeliveryResult => ({ kind: 'responded', status, retryAfterMs: null });
+const failed = (reason: Extract<DeliveryResult, { kind: 'failed' }>['reason']): DeliveryResult => ({
   kind: 'failed',
   reason,
 });
 
-test.each<[string, AttemptResult, receiver: boolean, permanent: boolean, success: boolean]>([
+test.each<[string, DeliveryResult, receiver: boolean, permanent: boolean, success: boolean]>([
   ['a 199', responded(199), true, false, false],
   ['a 200', responded(200), true, false, true],
   ['a 299', responded(299), true, false, true],

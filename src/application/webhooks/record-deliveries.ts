@@ -11,7 +11,7 @@ import {
   countsForCircuit,
   errorOf,
   isSuccess,
-} from '../../domain/webhooks/attempt-result.ts';
+} from '../../domain/webhooks/delivery-result.ts';
 import { OPEN_WINDOWS_MS } from '../../domain/webhooks/destination-circuit.ts';
 import { hostOf } from '../../domain/webhooks/endpoint.ts';
 import { webhookAttempt } from '../../domain/webhooks/webhook-attempt.ts';
@@ -58,7 +58,7 @@ interface Notice {
  * Stores attempts and their results in batches. A crash before that means that the event is attempted again. A result under
  * a lease that is not the newest changes nothing, nor does one of an event that changed meanwhile.
  */
-export class RecordAttempts {
+export class RecordDeliveries {
   readonly #ports: RecordPorts;
   readonly #log: MinuteLog;
   readonly #batcher: Batcher<FinishedDelivery, boolean>;

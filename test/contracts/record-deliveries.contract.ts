@@ -4,7 +4,7 @@ import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import { destinationKey, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
-import { RecordAttempts } from '../../src/application/webhooks/record-attempts.ts';
+import { RecordDeliveries } from '../../src/application/webhooks/record-deliveries.ts';
 import { ReleaseJobs } from '../../src/application/webhooks/release-jobs.ts';
 import { CLOSED_CIRCUIT } from '../../src/domain/shared/circuit-breaker.ts';
 import { aDeliveryReport, aMessage, NOW } from '../support/builders.ts';
@@ -25,7 +25,7 @@ const sent = {
 const delivered = { ...sent, status: 'delivered', isFinal: true } as const;
 
 /** What recording results and releasing jobs promise beside other processes that have the same events. */
-export function recordAttemptsContract(open: () => Promise<Storage>): void {
+export function recordDeliveriesContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
 
   const enqueueWebhooks = new EnqueueWebhooks({ clock, ids });
@@ -44,8 +44,8 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
   }
 
   /** Records through stores that say when the result is sent to the database. */
-  function recorder(onSave: () => void = () => {}): RecordAttempts {
-    return new RecordAttempts({
+  function recorder(onSave: () => void = () => {}): RecordDeliveries {
+    return new RecordDeliveries({
       clock,
       ids,
       logger: new RecordingLogger(),
@@ -81,7 +81,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
   const releaseJobs = () =>
     new ReleaseJobs({ unitOfWork: storage.unitOfWork, clock, wakeSignal: { wake: () => {} } });
 
-  it('RecordAttempts schedules an event that was added behind an attempted one while its result is recorded', async () => {
+  it('RecordDeliveries schedules an event that was added behind an attempted one while its result is recorded', async () => {
     const attempted = await attemptedEvent();
     const [hasLocked, isRecording] = [new Gate(), new Gate()];
     const adding = storage.unitOfWork.run(async (stores) => {
@@ -111,7 +111,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
     ).toEqual([attempted.job]);
   });
 
-  it('RecordAttempts stores no result under a lease that is not the newest', async () => {
+  it('RecordDeliveries stores no result under a lease that is not the newest', async () => {
     const attempted = await attemptedEvent();
     await storage.unitOfWork.run((stores) =>
       stores.jobs.lease({ workerId: 'worker', now: NOW + LEASE_MS, until: NOW + 2 * LEASE_MS, limit: 10 }),
@@ -126,7 +126,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
     expect(breakers).toEqual(new Map());
   });
 
-  it('RecordAttempts stores no result of an event that changed since it was attempted', async () => {
+  it('RecordDeliveries stores no result of an event that changed since it was attempted', async () => {
     const attempted = await attemptedEvent();
     const [changed] = await storage.unitOfWork.run((stores) =>
       stores.webhookEvents.save([{ ...attempted.event, attempts: 1, lastError: 'HTTP 500' }]),

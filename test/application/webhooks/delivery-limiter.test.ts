@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batcher.ts';
 import { LEASE_LEFT_MS, LEASE_MS, RENEW_EVERY_MS } from '../../../src/application/jobs/job.ts';
-import { AttemptLimiter, type AttemptQueue } from '../../../src/application/webhooks/attempt-limiter.ts';
+import { type AttemptQueue, DeliveryLimiter } from '../../../src/application/webhooks/delivery-limiter.ts';
 import { DELIVERY_LIMITS, type DeliveryLimits } from '../../../src/application/webhooks/delivery-limits.ts';
 import { FairLimit } from '../../../src/application/webhooks/fair-limit.ts';
 import { aWebhookEvent } from '../../support/builders.ts';
@@ -18,13 +18,13 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 
 /** Queues whose events are named after them, and attempts that end when a test says so. */
 class World {
-  readonly limiter: AttemptLimiter;
+  readonly limiter: DeliveryLimiter;
   readonly inFlight: AttemptQueue[] = [];
   readonly begun: string[] = [];
   mayBegin = true;
 
   constructor(limits: Partial<DeliveryLimits> = {}) {
-    this.limiter = new AttemptLimiter({ ...WIDE, ...limits });
+    this.limiter = new DeliveryLimiter({ ...WIDE, ...limits });
   }
 
   /** A queue of a project for an endpoint, with so many events in it. */
