@@ -1,13 +1,8 @@
 import { type Backlog, backlogKey } from '../../domain/jobs/fair-share.ts';
 import { StartBudget } from '../../domain/jobs/start-budget.ts';
 import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
-import {
-  type HandedOverCount,
-  handedOverLately,
-  NONE_HANDED_OVER,
-  waitingMax,
-  withOneHandedOver,
-} from '../../domain/messages/submission-share.ts';
+import { HANDED_OVER_PERIOD_MS, waitingMax } from '../../domain/messages/submission-share.ts';
+import { countLately, NONE_LATELY, type RecentCount, withOneMore } from '../../domain/shared/recent-count.ts';
 import { BATCH_ITEMS_MAX } from '../concurrency/batcher.ts';
 import { PriorityQueue } from '../concurrency/priority-queue.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
@@ -49,7 +44,7 @@ interface ProviderQueue {
   readonly provider: ChannelProvider;
   readonly starts: PriorityQueue<Waiting>;
   /** What was handed over lately, by backlog. */
-  readonly handedOver: Map<string, HandedOverCount>;
+  readonly handedOver: Map<string, RecentCount>;
 }
 
 /**
@@ -153,10 +148,10 @@ export class WaitingStarts {
   }
 
   #budgetOf({ provider, starts, handedOver }: ProviderQueue, isBehindWaiting: boolean): StartBudget {
-    const now = this.#ports.clock.now();
+    const period = this.#period();
     return new StartBudget((backlog) => {
       const { free, waiting } = provider.capacity(backlog);
-      const lately = handedOverLately(handedOver.get(backlogKey(backlog)) ?? NONE_HANDED_OVER, now);
+      const lately = countLately(handedOver.get(backlogKey(backlog)) ?? NONE_LATELY, period);
       const mayWait = waitingMax(lately) - waiting;
       if (!isBehindWaiting) return { atOnce: free, mayWait };
       return { atOnce: free - starts.size, mayWait: mayWait - starts.sizeOf(backlog) };
@@ -174,10 +169,7 @@ export class WaitingStarts {
     this.#queues.set(provider.name, queue);
     provider.whenHandedOver((backlog) => {
       const key = backlogKey(backlog);
-      queue.handedOver.set(
-        key,
-        withOneHandedOver(queue.handedOver.get(key) ?? NONE_HANDED_OVER, this.#ports.clock.now()),
-      );
+      queue.handedOver.set(key, withOneMore(queue.handedOver.get(key) ?? NONE_LATELY, this.#period()));
       this.#recheck(queue);
     });
     return queue;
@@ -205,8 +197,13 @@ export class WaitingStarts {
     const now = this.#ports.clock.now();
     if (Math.abs(now - this.#forgotAt) < FORGET_EVERY_MS) return;
     this.#forgotAt = now;
+    const period = this.#period();
     for (const { handedOver } of this.#queues.values()) {
-      for (const [key, count] of handedOver) if (handedOverLately(count, now) === 0) handedOver.delete(key);
+      for (const [key, count] of handedOver) if (countLately(count, period) === 0) handedOver.delete(key);
     }
+  }
+
+  #period(): number {
+    return Math.floor(this.#ports.clock.now() / HANDED_OVER_PERIOD_MS);
   }
 }

@@ -1,3 +1,5 @@
+import { countLately, NONE_LATELY, withOneMore } from '../../domain/shared/recent-count.ts';
+
 /** A job whose destination is one too many for this process is due again after this time at the earliest. */
 export const SURPLUS_DELAY_MS = 2_000;
 
@@ -20,20 +22,17 @@ const JOBS_PER_PLACE = 2;
  */
 export class SurplusLine {
   #lastAt = Number.NEGATIVE_INFINITY;
-  #windowStartedAt = Number.NEGATIVE_INFINITY;
-  #ended = 0;
-  #endedBefore = 0;
+  /** In periods as long as the shortest delay. */
+  #ended = NONE_LATELY;
 
   /** A destination of the project has ended, which leaves a place. */
   noteEnded(now: number): void {
-    this.#moveWindow(now);
-    this.#ended += 1;
+    this.#ended = withOneMore(this.#ended, periodOf(now));
   }
 
   /** The instant at which one more job is due again. */
   next(now: number): number {
-    this.#moveWindow(now);
-    const jobs = Math.max(SURPLUS_JOBS_MIN, JOBS_PER_PLACE * Math.max(this.#ended, this.#endedBefore));
+    const jobs = Math.max(SURPLUS_JOBS_MIN, JOBS_PER_PLACE * countLately(this.#ended, periodOf(now)));
     const jobMs = SURPLUS_DELAY_MS / jobs;
     const latest = now + SURPLUS_DELAY_MAX_MS;
     // A clock that was put back must not keep jobs away for longer.
@@ -41,13 +40,8 @@ export class SurplusLine {
     const togetherMs = SURPLUS_JOBS_TOGETHER * jobMs;
     return Math.min(Math.ceil(Math.ceil(this.#lastAt / togetherMs) * togetherMs), latest);
   }
+}
 
-  /** Destinations are counted in windows as long as the shortest delay; the one before counts too. */
-  #moveWindow(now: number): void {
-    const age = now - this.#windowStartedAt;
-    if (age >= 0 && age < SURPLUS_DELAY_MS) return;
-    this.#endedBefore = age >= 0 && age < 2 * SURPLUS_DELAY_MS ? this.#ended : 0;
-    this.#ended = 0;
-    this.#windowStartedAt = now;
-  }
+function periodOf(now: number): number {
+  return Math.floor(now / SURPLUS_DELAY_MS);
 }

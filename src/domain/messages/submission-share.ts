@@ -18,7 +18,7 @@ export function mayHaveMore(
 
 /** So many submissions of one backlog may wait at a provider, however few of them it takes. */
 export const WAITING_MIN = 4;
-/** What a provider takes is counted in periods of this length, in milliseconds. */
+/** What is handed over to a provider is counted in periods of this length, in milliseconds. */
 export const HANDED_OVER_PERIOD_MS = 1_000;
 /** More may wait: this share of what the provider took in the last period, so that they soon go out. */
 export const WAITING_SHARE = 1 / 4;
@@ -29,33 +29,6 @@ export interface ProviderCapacity {
   readonly free: number;
   /** How many of the backlog wait at the provider. */
   readonly waiting: number;
-}
-
-/** How many submissions were handed over to a provider in the period of the last one, and in the one before. */
-export interface HandedOverCount {
-  readonly period: number;
-  readonly count: number;
-  readonly before: number;
-}
-
-export const NONE_HANDED_OVER: HandedOverCount = { period: 0, count: 0, before: 0 };
-
-/** With one more that was handed over at `now`, in milliseconds since 1970. */
-export function withOneHandedOver({ period, count, before }: HandedOverCount, now: number): HandedOverCount {
-  const current = periodOf(now);
-  if (current === period) return { period, count: count + 1, before };
-  return { period: current, count: 1, before: current === period + 1 ? count : 0 };
-}
-
-/** How many it took in the last whole period, or in the current one when that is more. */
-export function handedOverLately({ period, count, before }: HandedOverCount, now: number): number {
-  const age = periodOf(now) - period;
-  if (age === 0) return Math.max(count, before);
-  return age === 1 ? count : 0;
-}
-
-function periodOf(now: number): number {
-  return Math.floor(now / HANDED_OVER_PERIOD_MS);
 }
 
 /** Of a provider at which no submission waits. */
