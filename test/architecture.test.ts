@@ -1,14 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { folderCircles, violationsOf } from './support/source-rules.ts';
+import { folderCircles, unusedExports, violationsOf } from './support/source-rules.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-const files = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && /\.[cm]?[jt]sx?$/.test(entry.name))
-  .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'))
-  .sort();
+const filesIn = (folder: string) =>
+  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.[cm]?[jt]sx?$/.test(entry.name))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .sort();
+
+const files = filesIn('src');
 
 describe('every source file keeps to its layer', () => {
   it('the test finds the source files', () => {
@@ -31,6 +34,25 @@ it('no line of a comment in the source is wider than 130 columns, though the for
       ),
   );
   expect(tooWide).toEqual([]);
+});
+
+describe('what the source exports', () => {
+  it('what the source exports is used by another file', () => {
+    const all = ['src', 'test', 'bench', 'scripts'].flatMap(filesIn);
+    expect(
+      unusedExports(all.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))),
+    ).toEqual([]);
+  });
+
+  it('an export that no other file names is found, and one that a test names is not', () => {
+    const source = `export const A = 1;\nexport async function b() {}\nexport class C {}\nexport type D = 1;`;
+    expect(
+      unusedExports([
+        { path: 'src/a.ts', text: source },
+        { path: 'test/a.test.ts', text: `import { C } from '../src/a.ts';\nexport const E = 1;` },
+      ]),
+    ).toEqual(['src/a.ts: A', 'src/a.ts: b']);
+  });
 });
 
 describe('the folders of the domain', () => {

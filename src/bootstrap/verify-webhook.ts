@@ -17,7 +17,7 @@ export interface VerifyOptions {
 }
 
 /** Every attempt is stamped anew, so a genuine request is never older than its way and two clocks' difference. */
-export const VERIFY_TOLERANCE_MS = 300_000;
+const VERIFY_TOLERANCE_MS = 300_000;
 
 /** Longer values belong to no signed request. */
 const HEADER_CHARACTERS_MAX = 1_024;

@@ -120,6 +120,23 @@ export function folderCircles(files: readonly SourceFile[]): readonly string[] {
   return circles;
 }
 
+const EXPORTED_VALUE = /^export (?:abstract |async )?(?:const|function|class) (\w+)/gm;
+
+/** What the source exports and no other file names, as `path: name`. Types are left out: others may use them unnamed. */
+export function unusedExports(files: readonly SourceFile[]): readonly string[] {
+  const namedBy = new Map<string, number>();
+  for (const { text } of files) {
+    for (const name of new Set(text.match(/[A-Za-z_]\w*/g))) namedBy.set(name, (namedBy.get(name) ?? 0) + 1);
+  }
+  return files
+    .filter(({ path }) => path.startsWith('src/'))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(EXPORTED_VALUE)].flatMap(([, name = '']) =>
+        namedBy.get(name) === 1 ? [`${path}: ${name}`] : [],
+      ),
+    );
+}
+
 function domainFolder(path: string): string | null {
   return /^src\/domain\/([^/]+)\//.exec(path)?.[1] ?? null;
 }

@@ -22,12 +22,12 @@ interface PlatformOptions {
 export const ACCOUNT_NUMBERS_MAX = 500;
 
 /** Templates of one account; Meta allows 6,000, each language of a name for itself. */
-export const ACCOUNT_TEMPLATES_MAX = 10_000;
+const ACCOUNT_TEMPLATES_MAX = 10_000;
 
 /** So many templates have to fit into a page of `PAGE_BYTES_MAX`. */
 const PAGE_ROWS = 50;
 
-export const PAGE_BYTES_MAX = 1_048_576;
+const PAGE_BYTES_MAX = 1_048_576;
 
 /** All pages of one account together, as they come and as they are stored: they are held until the last one is there. */
 export const ACCOUNT_BYTES_MAX = 20 * 1_048_576;

@@ -5,7 +5,7 @@ import { JSON_MEMBERS_READ_MAX, limitedJsonOf } from '../../domain/shared/json-t
 export type Pointer = (document: unknown) => unknown;
 
 /** Part of a provider message id, in characters; a store adds the provider's name. */
-export const GATEWAY_ID_CHARACTERS_MAX = 128;
+const GATEWAY_ID_CHARACTERS_MAX = 128;
 const GATEWAY_ID = new RegExp(`^[!-~]{1,${GATEWAY_ID_CHARACTERS_MAX}}$`);
 
 /** From so many digits on, a number of JSON may be more than a JavaScript number can hold. */

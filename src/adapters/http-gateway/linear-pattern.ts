@@ -5,7 +5,7 @@ import { messageOf } from '../../application/errors/error-text.ts';
 export const PATTERN_INPUT_CHARACTERS_MAX = 512;
 export const PATTERN_CHARACTERS_MAX = 500;
 /** Instructions of a compiled pattern: a match takes at most this number times the characters of the text. */
-export const PATTERN_INSTRUCTIONS_MAX = 1_000;
+const PATTERN_INSTRUCTIONS_MAX = 1_000;
 
 /**
  * A regular expression that an operator wrote, in the syntax of RE2. A match takes time in proportion to the text, whatever

@@ -7,7 +7,7 @@ import type { Logger } from '../../application/ports/logger.ts';
 export const MEMORY_QUEUE_JOBS_MAX = 1_000;
 
 /** Jobs in one batch. Its transaction on SQLite holds the event loop for some 8 ms. */
-export const MEMORY_BATCH_JOBS_MAX = 250;
+const MEMORY_BATCH_JOBS_MAX = 250;
 
 export interface MemoryJobQueueOptions {
   readonly logger: Logger;

@@ -1,10 +1,10 @@
 import type { LogEvent } from '../../application/ports/logger.ts';
 
 /** While an outage goes on, each event is logged once in this time. */
-export const OUTAGE_LINE_EVERY_MS = 60_000;
+const OUTAGE_LINE_EVERY_MS = 60_000;
 
 /** An outage is over when nothing has failed for this long. */
-export const OUTAGE_OVER_MS = 5_000;
+const OUTAGE_OVER_MS = 5_000;
 
 interface Outage {
   failedAt: number;

@@ -6,10 +6,10 @@ import type { Metrics } from './metrics.ts';
 import { SharedReading } from './shared-reading.ts';
 
 /** A reading of the database serves every scrape of so many milliseconds. */
-export const SURVEY_FRESH_MS = 5_000;
+const SURVEY_FRESH_MS = 5_000;
 
 /** A scrape waits for the database for so many milliseconds at most; the gauges of the database are left out then. */
-export const SURVEY_TIMEOUT_MS = 2_000;
+const SURVEY_TIMEOUT_MS = 2_000;
 
 interface GaugeSources {
   readonly surveyWork: { execute(): Promise<WorkSurvey> };

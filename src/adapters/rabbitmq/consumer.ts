@@ -10,10 +10,10 @@ import { ReconnectingChannel } from './reconnecting-channel.ts';
 import { declareTopology, type Topology } from './topology.ts';
 
 /** Batches the broker may hand over ahead: one that is being done and one that fills. */
-export const PREFETCH_BATCHES = 2;
+const PREFETCH_BATCHES = 2;
 
 /** Time for the broker to respond about the queue; a silent broker hands nothing over. */
-export const BROKER_RESPONSE_MS = 2_000;
+const BROKER_RESPONSE_MS = 2_000;
 
 /** A quorum queue may count a message as handed over shortly before it arrives, so one empty count proves nothing. */
 const EMPTY_COUNTS = 2;

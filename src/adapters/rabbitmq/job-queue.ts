@@ -9,7 +9,7 @@ import { type Topology, topologyOf } from './topology.ts';
 export const READY_JOBS_MAX = 1_000;
 
 /** Jobs in one batch: one transaction's worth. */
-export const RABBIT_BATCH_JOBS_MAX = 500;
+const RABBIT_BATCH_JOBS_MAX = 500;
 
 export interface RabbitJobQueueOptions {
   /** `amqp://` or `amqps://`. */

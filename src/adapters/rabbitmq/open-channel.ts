@@ -5,7 +5,7 @@ import { withDeadline } from './deadline.ts';
  * A peer that stays silent for two of these is gone, and its messages go to others: a frozen worker must not hold codes for
  * longer than three seconds. Nothing here holds an event loop for a tenth of that, and a reconnection costs little.
  */
-export const HEARTBEAT_SECONDS = 1;
+const HEARTBEAT_SECONDS = 1;
 
 /** Time for one exchange of the handshake. */
 export const CONNECT_TIMEOUT_MS = 3_000;

@@ -10,7 +10,7 @@ import { ReconnectingChannel } from './reconnecting-channel.ts';
 import { declareTopology, type Topology } from './topology.ts';
 
 /** Time for the broker to confirm what was published. Shorter than a lease, so that the result is of use. */
-export const CONFIRM_TIMEOUT_MS = 10_000;
+const CONFIRM_TIMEOUT_MS = 10_000;
 
 export interface RabbitPublisherOptions {
   readonly url: string;

@@ -3,10 +3,10 @@ import type { Channel } from 'amqplib';
 import { withDeadline } from './deadline.ts';
 
 /** How old the count of waiting jobs may be before it is read again: consumers take a full queue in less than 100 ms. */
-export const DEPTH_REFRESH_MS = 50;
+const DEPTH_REFRESH_MS = 50;
 
 /** Time for the broker to tell that count; without it the capacity is 0. */
-export const DEPTH_RESPONSE_MS = 1_000;
+const DEPTH_RESPONSE_MS = 1_000;
 
 /** How many jobs wait in a queue: the broker's count, and the jobs published since that count. */
 export class QueueDepth {

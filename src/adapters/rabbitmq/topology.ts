@@ -4,7 +4,7 @@ import type { Channel, Options } from 'amqplib';
 const DELIVERIES_MAX = 5;
 
 /** Dead-letter messages that the broker keeps; the oldest go first, because the job's row still holds everything. */
-export const DEAD_LETTERS_MAX = 100_000;
+const DEAD_LETTERS_MAX = 100_000;
 
 /** Ends the name of the job queue. The broker rejects changed arguments, so a change needs a new number. */
 const TOPOLOGY_VERSION = 'v1';

@@ -1,7 +1,7 @@
 import { type IncomingPdu, isNack } from './pdu.ts';
 
 /** Responses that are overdue and may still come, of one session. Those that were sent first are forgotten first. */
-export const OVERDUE_MAX = 1_000;
+const OVERDUE_MAX = 1_000;
 
 const SEQUENCE_MAX = 0x7fff_ffff;
 

@@ -27,7 +27,7 @@ export const BIND_TIMEOUT_MS = 8_000;
 /** An SMSC that does not respond to `enquire_link` within this time is gone, in milliseconds. */
 export const ENQUIRE_LINK_TIMEOUT_MS = 10_000;
 /** The connection is closed when the SMSC leaves more than this unread, in octets. */
-export const UNREAD_BYTES_MAX = 1_048_576;
+const UNREAD_BYTES_MAX = 1_048_576;
 
 /** The last response of a session goes out within this time, or the connection is closed without it, in milliseconds. */
 export const LAST_RESPONSE_TIMEOUT_MS = 1_000;

@@ -38,7 +38,7 @@ export class SubmitDeadlines {
 }
 
 /** Messages with the same deadlines. */
-export class DeadlineGroup {
+class DeadlineGroup {
   /** Those without a result, or with parts that wait for a response. */
   readonly #messages = new Set<OutgoingMessage>();
   readonly #cancelWrite: () => void;

@@ -38,7 +38,7 @@ interface ClientOptions {
 }
 
 /** Begins the code of an error that HTTP itself tells, in a response without a readable body. */
-export const HTTP_ERROR_PREFIX = 'HTTP_';
+const HTTP_ERROR_PREFIX = 'HTTP_';
 
 /** The code of an error whose own text is none: the text may quote the request. */
 const UNNAMED_ERROR = 'UNNAMED_ERROR';

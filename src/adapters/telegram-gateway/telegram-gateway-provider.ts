@@ -23,11 +23,11 @@ import { GatewayClient, type GatewayParameters, type GatewayResponse } from './t
 import { errorClass } from './telegram-errors.ts';
 
 /** How long Telegram can be told to try a message, in seconds. */
-export const TTL_MIN_S = 30;
-export const TTL_MAX_S = 3_600;
+const TTL_MIN_S = 30;
+const TTL_MAX_S = 3_600;
 
 /** Requests kept for another try, in number: beyond it the oldest is forgotten, and its attempt pays again. */
-export const ABLE_REQUESTS_MAX = 10_000;
+const ABLE_REQUESTS_MAX = 10_000;
 
 /** No request of anybody: asking for it tells whether the token is good, sends nothing and costs nothing. */
 const MADE_UP_REQUEST_ID = '0';

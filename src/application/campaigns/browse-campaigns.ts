@@ -8,7 +8,7 @@ import type { CampaignCommand } from './campaign-command.ts';
 import { readCampaign, readTemplate } from './stored-campaign.ts';
 
 /** A campaign is shown with as many of its samples, the newest. */
-export const SAMPLES_LISTED_MAX = 100;
+const SAMPLES_LISTED_MAX = 100;
 
 /** A campaign with one page of its recipients. */
 export interface CampaignDetail {

@@ -36,7 +36,7 @@ export const PARKED_RECEIPT_LIFETIME_MS = millisecondsInHour;
 export const PARKED_IDS: ParkedIdLimits = { idsMax: 10_000, idsKept: 9_000 };
 
 /** Ids that are recorded are swept for together, at most once in this time: recording one must not cost a statement. */
-export const SWEEP_INTERVAL_MS = 1_000;
+const SWEEP_INTERVAL_MS = 1_000;
 
 /**
  * Brings delivery receipts and submissions together by the provider's message ids, whichever comes first. Runs inside the

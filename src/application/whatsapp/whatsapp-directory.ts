@@ -11,7 +11,7 @@ interface DirectoryPorts {
 }
 
 /** Projects whose trees are kept; a tree with hundreds of templates takes half a megabyte. */
-export const DIRECTORY_PROJECTS_MAX = 200;
+const DIRECTORY_PROJECTS_MAX = 200;
 
 /** The resource trees as they are stored, each kept for `WHATSAPP_DIRECTORY_FRESH_MS`, and the numbers in them. */
 export class StoredWhatsappDirectory implements WhatsappDirectory {

@@ -10,7 +10,7 @@ import type { ProviderKind } from './provider-kind.ts';
 import type { SecretSchema } from './secret.ts';
 
 /** The newest version of the Graph API that this service was written against. */
-export const GRAPH_VERSION = 'v25.0';
+const GRAPH_VERSION = 'v25.0';
 const GRAPH_URL = 'https://graph.facebook.com';
 
 const LANGUAGE_CHARACTERS_MAX = 15;

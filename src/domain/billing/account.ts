@@ -50,7 +50,7 @@ export interface BalanceBelowHolds {
 export const BALANCE_IQD_MAX = 1_000_000_000_000;
 
 /** The most that `held` and `spent` may be together without a threshold, in IQD: numbers keep such a sum exactly. */
-export const SPENDING_IQD_MAX = 8_000_000_000_000;
+const SPENDING_IQD_MAX = 8_000_000_000_000;
 
 const BALANCE_MAX = iqd(BALANCE_IQD_MAX);
 const SPENDING_MAX = iqd(SPENDING_IQD_MAX);

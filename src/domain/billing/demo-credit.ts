@@ -2,7 +2,7 @@ import { iqd, type Money, subtract } from '../shared/money.ts';
 import { type Account, creditOf } from './account.ts';
 
 /** A demo project with less credit than this, in IQD, is filled up. */
-export const DEMO_CREDIT_MIN_IQD = 1_000;
+const DEMO_CREDIT_MIN_IQD = 1_000;
 
 /** The credit of a demo project that was filled up, in IQD. */
 export const DEMO_CREDIT_IQD = 15_000;

@@ -16,7 +16,7 @@ export const PRICE_ROW_FIELDS = [
 export type PriceRowField = (typeof PRICE_ROW_FIELDS)[number];
 
 /** A name in a row, in UTF-16 code units. */
-export const PRICE_ROW_TEXT_CHARACTERS_MAX = 200;
+const PRICE_ROW_TEXT_CHARACTERS_MAX = 200;
 
 /** What is wrong with a field of a row. */
 export interface FieldMistake {

@@ -63,7 +63,7 @@ export interface CampaignStarted {
 }
 
 /** Campaigns go over whatsapp alone. */
-export const CAMPAIGN_CHAIN: readonly Channel[] = ['whatsapp'];
+const CAMPAIGN_CHAIN: readonly Channel[] = ['whatsapp'];
 
 /**
  * Specification 4.14: reserves the cost of all recipients and makes their messages, or rejects the start as a whole. Whether the

@@ -26,7 +26,7 @@ export const BUSY_RETRY_MS = 30_000;
 export const BUSY_RETRIES_END_MS = millisecondsInDay;
 
 /** A single message has no time to lose: a busy last channel is tried again after this time, in milliseconds. */
-export const SINGLE_BUSY_RETRY_MS = 2_000;
+const SINGLE_BUSY_RETRY_MS = 2_000;
 
 /** The states of an attempt of which a provider may say still that it took the message. */
 const NOT_TAKEN_YET: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatching', 'unknown', 'busy']);

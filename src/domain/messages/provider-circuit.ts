@@ -15,14 +15,14 @@ import { SUBMIT_TIMEOUT_MS } from './submit-result.ts';
 /** How long a circuit of a provider is open: the first time, the second time, and so on. Codes cannot wait for long. */
 export const PROVIDER_OPEN_WINDOWS_MS: readonly number[] = [1_000, 5_000, 15_000, 60_000];
 /** How long the circuit of all projects is open. It is half-open then until a success of anybody. */
-export const COMMON_OPEN_WINDOW_MS = millisecondsInSecond;
+const COMMON_OPEN_WINDOW_MS = millisecondsInSecond;
 /** Of the failures that open the circuit of all projects, so many of one project count: half. Never does one open it alone. */
-export const COMMON_FAILURES_OF_PROJECT_MAX = FAILURES_IN_ROW_MAX / 2;
+const COMMON_FAILURES_OF_PROJECT_MAX = FAILURES_IN_ROW_MAX / 2;
 /**
  * A success of a project speaks for its next messages so long. No longer than a provider that hangs leaves a message without
  * a result: else a project would go on with one that has died since.
  */
-export const SUCCESS_COUNTS_MS = 10 * millisecondsInSecond;
+const SUCCESS_COUNTS_MS = 10 * millisecondsInSecond;
 
 /** The circuit of a channel provider for one project. */
 export interface ProjectCircuit {

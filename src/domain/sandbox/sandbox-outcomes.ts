@@ -85,7 +85,7 @@ const disturbs = (description: string, request: RequestOutcome): SandboxOutcome 
   request,
 });
 
-export const DEFAULT_OUTCOME_DIGITS = '0001';
+const DEFAULT_OUTCOME_DIGITS = '0001';
 
 /** The one table of named outcomes: behaviour, documentation and tests are made from it. */
 export const SANDBOX_OUTCOMES: Readonly<Record<string, SandboxOutcome>> = {

@@ -40,11 +40,11 @@ export type Circuit =
 /** The specification says "repeatedly failing" without a number: so many in a row are no coincidence. */
 export const FAILURES_IN_ROW_MAX = 10;
 /** The second rule catches another side that succeeds now and then. */
-export const FAILURE_PERCENT_MAX = 70;
-export const FAILURE_PERCENT_ATTEMPTS_MIN = 10;
+const FAILURE_PERCENT_MAX = 70;
+const FAILURE_PERCENT_ATTEMPTS_MIN = 10;
 export const FAILURE_PERCENT_PERIOD_MS = 5 * millisecondsInMinute;
 /** When the result of a half-open attempt never comes, the circuit stays open this long: its deadline and some more. */
-export const HALF_OPEN_MS_MAX = 30_000;
+const HALF_OPEN_MS_MAX = 30_000;
 /** The period of the second rule is counted in slices of this length, to keep the state small. */
 const SLICE_MS = 30_000;
 const SLICES_KEPT = FAILURE_PERCENT_PERIOD_MS / SLICE_MS;

@@ -10,7 +10,7 @@ export const PHONE_NUMBER_PATTERN = new RegExp(
 /** In place of a number that was erased. It has the form of a number, and belongs to nobody. */
 export const ERASED_NUMBER = '0000000000' as PhoneNumber;
 
-export const HOME_COUNTRY_CODE = '964';
+const HOME_COUNTRY_CODE = '964';
 
 export const MOBILE_OPERATORS = ['korekTelecom', 'asiaCell', 'zainIraq', 'others'] as const;
 export type MobileOperator = (typeof MOBILE_OPERATORS)[number];

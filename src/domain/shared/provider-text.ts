@@ -1,6 +1,7 @@
 import { cutText, toStorableLine } from './storable-text.ts';
+
 /** The longest text of a provider that is stored, in UTF-16 units. */
-export const PROVIDER_TEXT_CHARACTERS_MAX = 500;
+const PROVIDER_TEXT_CHARACTERS_MAX = 500;
 
 /** Most texts are ASCII, and this tells sooner than the Unicode classes below. */
 const PLAIN = new RegExp(`^[ -~]{0,${PROVIDER_TEXT_CHARACTERS_MAX}}$`);

@@ -1,7 +1,7 @@
 import { cutText } from './storable-text.ts';
 
 /** More than is stored of a provider's reason, and more than a pattern sees, in UTF-16 units. */
-export const REASON_CHARACTERS_READ_MAX = 2_048;
+const REASON_CHARACTERS_READ_MAX = 2_048;
 
 const MASK = '***';
 /** A shorter piece of a secret tells nothing. In bytes. */

@@ -21,7 +21,7 @@ export interface ReceiptIds {
 }
 
 /** The longest id of SMPP, in characters, with the zero at its end. */
-export const MESSAGE_ID_CHARACTERS_MAX = 65;
+const MESSAGE_ID_CHARACTERS_MAX = 65;
 
 /** An id as nearly every SMSC writes it. */
 const WITHOUT_SPACES = new RegExp(`^[!-~]{1,${MESSAGE_ID_CHARACTERS_MAX}}$`);

@@ -16,7 +16,7 @@ export interface SmppReceipt {
 export const RECEIPT_TEXT_CHARACTERS_MAX = 1_000;
 
 /** The longest error code that is shown, in characters. */
-export const RECEIPT_ERROR_CHARACTERS_MAX = 10;
+const RECEIPT_ERROR_CHARACTERS_MAX = 10;
 
 /** The states of SMPP 3.4 in the order of their numbers, from 1, and one that SMSCs add in texts. */
 const STATES = [

@@ -10,12 +10,12 @@ export interface SmsParts {
 }
 
 /** The septets of an sms of one part, and of each part of several: a header takes the place of seven. */
-export const GSM_SINGLE_SEPTETS_MAX = 160;
-export const GSM_PART_SEPTETS_MAX = 153;
+const GSM_SINGLE_SEPTETS_MAX = 160;
+const GSM_PART_SEPTETS_MAX = 153;
 
 /** The same in UTF-16 units. */
-export const UCS2_SINGLE_UNITS_MAX = 70;
-export const UCS2_PART_UNITS_MAX = 67;
+const UCS2_SINGLE_UNITS_MAX = 70;
+const UCS2_PART_UNITS_MAX = 67;
 
 const CARRIAGE_RETURN = 0x0d;
 const LINE_FEED = 0x0a;

@@ -6,13 +6,13 @@ export type NextAttempt = { readonly kind: 'retry'; readonly at: number } | { re
 /** Specification 6.1: up to ten retries after the first attempt. */
 export const DELIVERY_RETRIES_MAX = 10;
 /** The specification names no backoff: a customer who waits for a code needs short delays at first. */
-export const DELIVERY_FIRST_DELAY_MS = 5 * millisecondsInSecond;
-export const DELIVERY_DELAY_FACTOR = 3;
-export const DELIVERY_DELAY_MS_MAX = 6 * millisecondsInHour;
+const DELIVERY_FIRST_DELAY_MS = 5 * millisecondsInSecond;
+const DELIVERY_DELAY_FACTOR = 3;
+const DELIVERY_DELAY_MS_MAX = 6 * millisecondsInHour;
 /** Spreads the retries of events that failed together. */
-export const DELIVERY_JITTER_SHARE = 0.2;
+const DELIVERY_JITTER_SHARE = 0.2;
 /** A receiver may ask for more time, and not for so much that the schedule loses its meaning. */
-export const RETRY_AFTER_FACTOR_MAX = 2;
+const RETRY_AFTER_FACTOR_MAX = 2;
 
 /** Specification 6.2: the second attempt 10 seconds after the first, the third 15 seconds after the second. */
 export const INBOUND_QUICK_DELAYS_MS: readonly number[] = [
@@ -20,7 +20,7 @@ export const INBOUND_QUICK_DELAYS_MS: readonly number[] = [
   15 * millisecondsInSecond,
 ];
 export const INBOUND_QUICK_ATTEMPTS = INBOUND_QUICK_DELAYS_MS.length + 1;
-export const INBOUND_QUEUED_DELAY_MS = millisecondsInHour;
+const INBOUND_QUEUED_DELAY_MS = millisecondsInHour;
 /** Counted from the first attempt; an attempt on the last instant is still made. */
 export const INBOUND_LIFETIME_MS = 48 * millisecondsInHour;
 /** Events of every kind are kept for this long; the specification says so of the inbound ones. */

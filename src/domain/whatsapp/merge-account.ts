@@ -39,7 +39,7 @@ export interface PlatformAccount {
 }
 
 /** The status of a number or template that the platform does not have any more. */
-export const STATUS_DELETED = 'DELETED';
+const STATUS_DELETED = 'DELETED';
 
 const FLOW_BUTTON = 'FLOW';
 
@@ -98,8 +98,8 @@ export function withoutNewRows(stored: WhatsappAccount, platform: PlatformAccoun
  * Numbers, and templates, of an account that are kept when the platform has them no more: campaigns may refer to them. Of more
  * rows, or more characters as JSON, the first ones are forgotten, so that an account cannot grow with every reading.
  */
-export const VANISHED_ROWS_KEPT_MAX = 1_000;
-export const VANISHED_CHARACTERS_KEPT_MAX = 1_000_000;
+const VANISHED_ROWS_KEPT_MAX = 1_000;
+const VANISHED_CHARACTERS_KEPT_MAX = 1_000_000;
 
 /** Known rows first, in the order they have; then new ones, in the platform's order. */
 function merged<Row extends { readonly status: string }, Given>(

@@ -71,7 +71,7 @@ export function openApiDocument(
 }
 
 /** `/sms/track/:smsId` as the document writes it. */
-export function documentedPath(path: string): string {
+function documentedPath(path: string): string {
   return path.replaceAll(/:([A-Za-z_]+)/g, '{$1}');
 }
 

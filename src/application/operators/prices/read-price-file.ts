@@ -8,12 +8,12 @@ import { type CsvDecoder, InvalidCsv } from '../../ports/csv-decoder.ts';
 import { readJsonPrices } from './json-price-file.ts';
 import { PriceMistakes } from './price-mistakes.ts';
 
-export const PRICE_FORMATS = ['csv', 'json'] as const;
+const PRICE_FORMATS = ['csv', 'json'] as const;
 export type PriceFormat = (typeof PRICE_FORMATS)[number];
 
 /** International rows of one import, and those of one country. */
-export const PRICE_ROWS_MAX = 100_000;
-export const PRICE_ROWS_PER_COUNTRY_MAX = 5_000;
+const PRICE_ROWS_MAX = 100_000;
+const PRICE_ROWS_PER_COUNTRY_MAX = 5_000;
 
 /** What an import names; what it leaves out stays as it is. */
 export interface ImportedPrices {
