@@ -1,10 +1,9 @@
 import { StorageLocked } from '../errors/storage-locked.ts';
-import { StorageAway, StorageUnavailable } from '../errors/storage-unavailable.ts';
 import { groupBy } from '../group-by.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { LockWait } from '../ports/unit-of-work.ts';
-import { runByHalves } from './by-halves.ts';
+import { BatchRunner, type BatchWork, type ProjectsOf } from './batch-runner.ts';
 import { Isolation } from './isolation.ts';
 import { onNextRound } from './next-round.ts';
 import {
@@ -12,40 +11,18 @@ import {
   type ItemSettled,
   itemsOf,
   rejectAll,
-  settleAll,
   type Waiting,
   waitingOnce,
 } from './waiting-items.ts';
 
-/** One run of a batch. */
-export interface BatchRun {
-  /** True when these items already ran once in a batch that failed, and may or may not have taken effect. */
-  readonly repeated: boolean;
-  /** How long the batch may wait for locks: briefly when items of other projects would wait with it. */
-  readonly lockWait: LockWait;
-  /**
-   * Lets the next batch begin before this one ends: for work that only waits for its commit. Called again, or in a
-   * repeat, it does nothing. Without this call the next batch begins when this one ends.
-   */
-  readonly letNextBegin: () => void;
-}
-
-export type BatchWork<Item, Result> = (items: readonly Item[], run: BatchRun) => Promise<readonly Result[]>;
-
 /** The most items of a batch: enough to share the cost of a commit, few enough to keep the tail short. */
 export const BATCH_ITEMS_MAX = 256;
-
-/**
- * The items of a failed batch are repeated one by one only for this long since the batch began: each repeat makes all callers
- * wait. None of the others is to blame for the failure of the batch, so they are rejected with `StorageUnavailable`.
- */
-export const REPEATS_END_MS = 5_000;
 
 /** Batches in flight at a time: one that works, beside one that waits for its commit or is repeated. */
 export const BATCHES_MAX = 2;
 
 interface BatcherOptions<Item> {
-  /** Measures `REPEATS_END_MS`, and how long a project stays isolated. */
+  /** Measures how long batches are repeated, and how long a project stays isolated. */
   readonly clock: Clock;
   /** After a batch has begun, the next one collects items for this long or until it is full. Without it there is no wait. */
   readonly batchWindow?: Delay;
@@ -53,29 +30,34 @@ interface BatcherOptions<Item> {
    * The project of each item, in their order. With it, a project that meets a lock is isolated: its items run in batches
    * of their own, and no other project waits for them. It is called only when a batch met a lock, or a project is isolated.
    */
-  readonly projectsOf?: (items: readonly Item[]) => Promise<readonly string[]>;
+  readonly projectsOf?: ProjectsOf<Item>;
   /** Called with items that are isolated from here on. */
   readonly onIsolated?: (items: readonly Item[]) => void;
 }
 
+/** The batcher of one isolated project. */
+interface OfProject {
+  readonly isolation: Isolation;
+  /** Called when the project need not be isolated any longer. */
+  readonly onEnd: () => void;
+}
+
 /**
  * Turns single calls into batches. While one batch runs the next one fills; a batch begins at the end of the round of
- * the event loop, or of the batch window if there is one. A batch that throws is run again item by item, so that a poisoned item
- * fails alone. When the database could not do it, it is run again by halves, but not when the database was away for long: then
- * all that waits is rejected with it. A batch that met a lock is run again as one batch for each project, all at once. `work`
- * returns its results in the order of its items.
+ * the event loop, or of the batch window if there is one. `BatchRunner` runs it and repeats what failed. When the database was
+ * away for long, all that waits is rejected with the batch. A batch that met a lock is run again as one batch for each project,
+ * all at once, and these projects have batchers of their own for a while. `work` returns its results in the order of its items.
  */
 export class Batcher<Item, Result> {
   readonly #work: BatchWork<Item, Result>;
   readonly #clock: Clock;
   readonly #batchWindow: Delay | null;
-  readonly #projectsOf: NonNullable<BatcherOptions<Item>['projectsOf']> | null;
+  readonly #projectsOf: ProjectsOf<Item> | null;
   readonly #onIsolated: (items: readonly Item[]) => void;
   /** One batcher for each isolated project. */
   readonly #isolated = new Map<string, Batcher<Item, Result>>();
-  /** Null unless this is the batcher of an isolated project. */
-  #isolation: Isolation | null = null;
-  #endIsolation: () => void = () => {};
+  readonly #ofProject: OfProject | null;
+  readonly #runner: BatchRunner<Item, Result>;
   readonly #waiting: Waiting<Item, Result>[] = [];
   #isWorking = false;
   #inFlight = 0;
@@ -85,12 +67,23 @@ export class Batcher<Item, Result> {
   constructor(
     work: BatchWork<Item, Result>,
     { clock, batchWindow, projectsOf, onIsolated }: BatcherOptions<Item>,
+    ofProject: OfProject | null = null,
   ) {
     this.#work = work;
     this.#clock = clock;
     this.#batchWindow = batchWindow ?? null;
     this.#projectsOf = projectsOf ?? null;
     this.#onIsolated = onIsolated ?? (() => {});
+    this.#ofProject = ofProject;
+    this.#runner = new BatchRunner({
+      work,
+      clock,
+      projectsOf: this.#projectsOf,
+      lockWaitOf: (batch) => this.#lockWaitOf(batch),
+      onSuccess: () => ofProject?.isolation.succeed(),
+      onLock: (batch, failure, lockWait) => this.#runBehindLock(batch, failure, lockWait),
+      onAway: (failure) => rejectAll(this.#waiting.splice(0), failure),
+    });
   }
 
   /** Whether a row of the project is locked, as far as is known: no batch of it has succeeded since it was isolated. */
@@ -153,11 +146,11 @@ export class Batcher<Item, Result> {
 
   /** Nothing runs or waits, and the time of the isolation is over. */
   get #isIdleBeyondIsolation(): boolean {
-    return this.#inFlight === 0 && this.#waiting.length === 0 && this.#isolation?.isOver === true;
+    return this.#inFlight === 0 && this.#waiting.length === 0 && this.#ofProject?.isolation.isOver === true;
   }
 
   get #isLocked(): boolean {
-    return this.#isolation?.isLocked === true;
+    return this.#ofProject?.isolation.isLocked === true;
   }
 
   async #runNext(): Promise<void> {
@@ -171,9 +164,9 @@ export class Batcher<Item, Result> {
       this.#isWorking = false;
       this.#begin();
     };
-    if (batch.length > 0) await this.#run(batch, letNextBegin);
+    if (batch.length > 0) await this.#runner.run(batch, letNextBegin);
     this.#inFlight -= 1;
-    if (!this.#isLocked && this.#isolation?.isOver === true) this.#endIsolation();
+    if (!this.#isLocked && this.#ofProject?.isolation.isOver === true) this.#ofProject.onEnd();
     letNextBegin();
     this.#begin();
   }
@@ -190,96 +183,10 @@ export class Batcher<Item, Result> {
     });
   }
 
-  async #run(batch: readonly Waiting<Item, Result>[], letNextBegin: () => void): Promise<void> {
-    const end = this.#clock.now() + REPEATS_END_MS;
-    const lockWait = this.#lockWaitOf(batch);
-    try {
-      await this.#runOnce(batch, { lockWait, letNextBegin });
-    } catch (failure) {
-      if (failure instanceof StorageLocked) return this.#runBehindLock(batch, failure, lockWait);
-      if (failure instanceof StorageAway && this.#clock.now() > end) {
-        return this.#reject(batch, failure, end);
-      }
-      if (failure instanceof StorageUnavailable) {
-        // A statement may take all its time in each half.
-        letNextBegin();
-        return this.#repeatByHalves(batch, end);
-      }
-      await this.#repeatEach(batch, failure, end);
-    }
-  }
-
   /** A batch of an isolated project waits long only behind a lock that it has met: items that can come again wait with it. */
   #lockWaitOf(batch: readonly Waiting<Item, Result>[]): LockWait {
-    if (this.#isolation === null) return this.#projectsOf === null ? 'long' : 'brief';
+    if (this.#ofProject === null) return this.#projectsOf === null ? 'long' : 'brief';
     return this.#isLocked || batch.some(({ repeated }) => repeated) ? 'long' : 'brief';
-  }
-
-  async #runOnce(
-    batch: readonly Waiting<Item, Result>[],
-    run: Pick<BatchRun, 'lockWait' | 'letNextBegin'>,
-  ): Promise<void> {
-    const repeated = batch.some((waiting) => waiting.repeated);
-    settleAll(batch, await this.#work(itemsOf(batch), { ...run, repeated }));
-    this.#isolation?.succeed();
-  }
-
-  /** Runs items of a failed batch again. Those that meet a lock are not waited for. */
-  async #runAgain(batch: readonly Waiting<Item, Result>[]): Promise<void> {
-    const again = batch.map(asRepeated);
-    const lockWait = this.#lockWaitOf(again);
-    try {
-      await this.#runOnce(again, { lockWait, letNextBegin: () => {} });
-    } catch (error) {
-      if (!(error instanceof StorageLocked)) throw error;
-      await this.#runBehindLock(again, error, lockWait);
-    }
-  }
-
-  async #repeatByHalves(batch: readonly Waiting<Item, Result>[], end: number): Promise<void> {
-    const undone = await runByHalves(await this.#inOrderOfProjects(batch), {
-      isOver: () => this.#clock.now() > end,
-      run: async (half) => {
-        try {
-          await this.#runAgain(half);
-        } catch (error) {
-          if (error instanceof StorageUnavailable) return error;
-          await this.#repeatEach(half, error, end);
-        }
-        return null;
-      },
-    });
-    for (const { items, error } of undone) this.#reject(items, error, end);
-  }
-
-  /** What is to blame is often the row of a project: in this order one half is without it. */
-  async #inOrderOfProjects(
-    batch: readonly Waiting<Item, Result>[],
-  ): Promise<readonly Waiting<Item, Result>[]> {
-    const projectIds = await this.#projectsOf?.(itemsOf(batch)).catch(() => []);
-    return [...groupBy(batch, (_, index) => projectIds?.[index] ?? '').values()].flat();
-  }
-
-  async #repeatEach(batch: readonly Waiting<Item, Result>[], failure: unknown, end: number): Promise<void> {
-    let hopeless: { readonly error: unknown } | null = null;
-    for (const waiting of batch) {
-      if (this.#clock.now() > end) {
-        hopeless ??= { error: batch.length > 1 ? new StorageUnavailable(failure) : failure };
-      }
-      try {
-        if (hopeless !== null) throw hopeless.error;
-        await this.#runAgain([waiting]);
-      } catch (error) {
-        if (error instanceof StorageUnavailable) hopeless ??= { error };
-        this.#reject([waiting], error, end);
-      }
-    }
-  }
-
-  /** Rejects items, and all that waits when the database was away for long: it would end alike. */
-  #reject(batch: readonly Waiting<Item, Result>[], error: unknown, end: number): void {
-    rejectAll(batch, error);
-    if (error instanceof StorageAway && this.#clock.now() > end) rejectAll(this.#waiting.splice(0), error);
   }
 
   /** Runs a batch that met a lock again, by project. One that has waited long for it is rejected. */
@@ -288,7 +195,7 @@ export class Batcher<Item, Result> {
     failure: StorageLocked,
     lockWait: LockWait,
   ): Promise<void> {
-    this.#isolation?.meetLock();
+    this.#ofProject?.isolation.meetLock();
     if (lockWait === 'long') return rejectAll(batch, failure);
     try {
       const again = batch.map(asRepeated);
@@ -336,29 +243,31 @@ export class Batcher<Item, Result> {
   /** The batcher of a project that has met a lock. */
   #isolate(projectId: string): Batcher<Item, Result> {
     const batcher = this.#isolated.get(projectId) ?? this.#newIsolated(projectId);
-    batcher.#isolation?.meetLock();
+    batcher.#ofProject?.isolation.meetLock();
     return batcher;
   }
 
   #newIsolated(projectId: string): Batcher<Item, Result> {
     const batchWindow = this.#batchWindow;
-    const batcher = new Batcher(this.#work, {
-      clock: this.#clock,
-      ...(batchWindow === null ? {} : { batchWindow }),
-    });
+    const batcher: Batcher<Item, Result> = new Batcher(
+      this.#work,
+      { clock: this.#clock, ...(batchWindow === null ? {} : { batchWindow }) },
+      { isolation: new Isolation(this.#clock), onEnd: () => this.#endIsolation(projectId, batcher) },
+    );
     this.#isolated.set(projectId, batcher);
-    batcher.#isolation = new Isolation(this.#clock);
-    batcher.#endIsolation = () => {
-      if (this.#isolated.get(projectId) !== batcher) return;
-      this.#isolated.delete(projectId);
-      this.#add(batcher.#waiting.splice(0));
-    };
     return batcher;
   }
 
   #endIdleIsolations(): void {
-    for (const batcher of this.#isolated.values()) {
-      if (batcher.#isIdleBeyondIsolation) batcher.#endIsolation();
+    for (const [projectId, batcher] of this.#isolated) {
+      if (batcher.#isIdleBeyondIsolation) this.#endIsolation(projectId, batcher);
     }
+  }
+
+  /** What waits of the project joins the others again. */
+  #endIsolation(projectId: string, batcher: Batcher<Item, Result>): void {
+    if (this.#isolated.get(projectId) !== batcher) return;
+    this.#isolated.delete(projectId);
+    this.#add(batcher.#waiting.splice(0));
   }
 }

@@ -1,4 +1,4 @@
-import { REPEATS_END_MS } from '../concurrency/batcher.ts';
+import { REPEATS_END_MS } from '../concurrency/batch-runner.ts';
 import { runByHalves } from '../concurrency/by-halves.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';

@@ -1,4 +1,5 @@
-import { Batcher, type BatchRun } from '../concurrency/batcher.ts';
+import type { BatchRun } from '../concurrency/batch-runner.ts';
+import { Batcher } from '../concurrency/batcher.ts';
 import type { ItemSettled } from '../concurrency/waiting-items.ts';
 import { isStorageFailure, type StorageFailure } from '../errors/storage-failure.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
-  BATCH_ITEMS_MAX,
-  BATCHES_MAX,
-  Batcher,
   type BatchRun,
   type BatchWork,
   REPEATS_END_MS,
-} from '../../../src/application/concurrency/batcher.ts';
+} from '../../../src/application/concurrency/batch-runner.ts';
+import { BATCH_ITEMS_MAX, BATCHES_MAX, Batcher } from '../../../src/application/concurrency/batcher.ts';
 import { ISOLATION_MS } from '../../../src/application/concurrency/isolation.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { StorageAway, StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
