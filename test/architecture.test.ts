@@ -98,7 +98,7 @@ describe('the folders of the domain', () => {
 });
 
 const DOMAIN = 'src/domain/billing/account.ts';
-const USE_CASE = 'src/application/messages/send-messages.ts';
+const USE_CASE = 'src/application/sending/send-messages.ts';
 const STORE = 'src/adapters/knex/unit-of-work.ts';
 const CLIENT = 'src/client/client.ts';
 

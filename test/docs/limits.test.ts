@@ -83,6 +83,11 @@ import {
   UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
 } from '../../src/application/access/project-keys.ts';
 import {
+  BACKLOG_SHARE,
+  SUBMISSIONS_IN_FLIGHT_MAX,
+} from '../../src/application/attempts/submission-capacity.ts';
+import { START_WAIT_MS } from '../../src/application/attempts/waiting-starts.ts';
+import {
   CAMPAIGN_JOBS_MAX,
   CAMPAIGN_JOBS_PER_PROJECT_MAX,
 } from '../../src/application/campaigns/background-campaign-jobs.ts';
@@ -101,11 +106,6 @@ import {
   MISSED_HEARTBEATS_MAX,
   WORKER_HEARTBEAT_MS,
 } from '../../src/application/jobs/worker-watch.ts';
-import {
-  BACKLOG_SHARE,
-  SUBMISSIONS_IN_FLIGHT_MAX,
-} from '../../src/application/messages/submission-capacity.ts';
-import { START_WAIT_MS } from '../../src/application/messages/waiting-starts.ts';
 import { PROVIDER_WAIT_MS } from '../../src/application/ports/channel-provider.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,

@@ -1,6 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
-import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
+import { SubmissionCapacity } from '../../src/application/attempts/submission-capacity.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
 import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { Gate } from '../support/job-collector.ts';

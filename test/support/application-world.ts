@@ -3,7 +3,7 @@ import type { SimulatedMessage } from '../../src/adapters/simulator/simulator.ts
 import { BackgroundWork } from '../../src/application/concurrency/background-work.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import { RunJobs } from '../../src/application/jobs/run-jobs.ts';
-import { RecordProviderEvents } from '../../src/application/messages/record-provider-events.ts';
+import { RecordProviderEvents } from '../../src/application/receipts/record-provider-events.ts';
 import type { Seed, SeedProject } from '../../src/application/seed/apply-seed.ts';
 import { ApplySeed } from '../../src/application/seed/apply-seed.ts';
 import { readConfig } from '../../src/bootstrap/config.ts';

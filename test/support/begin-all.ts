@@ -1,4 +1,4 @@
-import type { ProviderKey, SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
+import type { ProviderKey, SubmissionCapacity } from '../../src/application/attempts/submission-capacity.ts';
 import type { Backlog } from '../../src/domain/jobs/fair-share.ts';
 
 /** Counts submissions as in flight until the function it returns is called. */

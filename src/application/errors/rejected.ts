@@ -10,8 +10,8 @@ import type { ReportStatus, TooManyReports } from '../../domain/reports/report.t
 import type { TestNumberRejected } from '../../domain/sandbox/sandbox-send.ts';
 import type { SenderIdRequestRejection } from '../../domain/senders/managed-sender-id.ts';
 import type { ResourceUse } from '../../domain/whatsapp/resource-changes.ts';
-import type { TooManyUntried } from '../messages/untried-messages.ts';
 import type { PriceMistake } from '../operators/prices/price-mistakes.ts';
+import type { TooManyUntried } from '../sending/untried-messages.ts';
 
 /** Every reason why a well-formed request is not done. */
 export type Rejection =

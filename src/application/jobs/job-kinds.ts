@@ -1,7 +1,7 @@
+import type { RunAttemptJobs } from '../attempts/run-attempt-jobs.ts';
 import type { CampaignStarts, CampaignStops } from '../campaigns/background-campaign-jobs.ts';
 import type { StartCampaigns } from '../campaigns/start-campaigns.ts';
 import type { StopCampaigns } from '../campaigns/stop-campaigns.ts';
-import type { RunAttemptJobs } from '../messages/run-attempt-jobs.ts';
 import type { MakeReports } from '../reports/make-reports.ts';
 import type { RemoveReports } from '../reports/remove-reports.ts';
 import type { RunRetention } from '../retention/run-retention.ts';

@@ -7,7 +7,7 @@ import type { RouteFamily } from '../../../src/adapters/http/routing/route.ts';
 import { AddressRates } from '../../../src/application/access/address-rates.ts';
 import type { DependencyHealth } from '../../../src/application/check-health.ts';
 import { Rejected, type Rejection } from '../../../src/application/errors/rejected.ts';
-import type { SendCommand, SendResult } from '../../../src/application/messages/send-command.ts';
+import type { SendCommand, SendResult } from '../../../src/application/sending/send-command.ts';
 import type { Project } from '../../../src/domain/access/project.ts';
 import type { InternationalPrice } from '../../../src/domain/billing/pricing.ts';
 import type { Message } from '../../../src/domain/messages/message.ts';

@@ -4,7 +4,7 @@ import { StartCampaigns } from '../../../src/application/campaigns/start-campaig
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { type StartCampaignWork, startCampaignJob } from '../../../src/application/jobs/campaign-jobs.ts';
 import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
-import { SendMessages } from '../../../src/application/messages/send-messages.ts';
+import { SendMessages } from '../../../src/application/sending/send-messages.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import {
   aCampaign,

@@ -1,5 +1,11 @@
 import { ContainerModule } from 'inversify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RevokeAttempts } from '../../../src/application/attempts/revoke-attempts.ts';
+import {
+  CAPACITY_RETRY_MS,
+  SUBMISSIONS_IN_FLIGHT_MAX,
+  SubmissionCapacity,
+} from '../../../src/application/attempts/submission-capacity.ts';
 import {
   attemptDeadlineJobId,
   type MessageWork,
@@ -9,14 +15,8 @@ import {
 import type { LeasedJob } from '../../../src/application/jobs/job.ts';
 import { AdvanceMessages, NO_WORK } from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
-import { CorrelateReceipts } from '../../../src/application/messages/correlate-receipts.ts';
-import { RevokeAttempts } from '../../../src/application/messages/revoke-attempts.ts';
-import { SendMessages } from '../../../src/application/messages/send-messages.ts';
-import {
-  CAPACITY_RETRY_MS,
-  SUBMISSIONS_IN_FLIGHT_MAX,
-  SubmissionCapacity,
-} from '../../../src/application/messages/submission-capacity.ts';
+import { CorrelateReceipts } from '../../../src/application/receipts/correlate-receipts.ts';
+import { SendMessages } from '../../../src/application/sending/send-messages.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
 import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
 import type { SendRequest } from '../../../src/domain/messages/send-request.ts';

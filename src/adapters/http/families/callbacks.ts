@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
-import type { CallbackOutcome, ReceiveCallbacks } from '../../../application/messages/receive-callbacks.ts';
 import { MinuteLog } from '../../../application/minute-log.ts';
 import type { Logger } from '../../../application/ports/logger.ts';
+import type { CallbackOutcome, ReceiveCallbacks } from '../../../application/receipts/receive-callbacks.ts';
 import { CALLBACK_BODIES_BYTES_MAX, CALLBACK_BYTES_MAX } from '../limits.ts';
 import { anyone } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';

@@ -1,5 +1,5 @@
 import { millisecondsInSecond } from 'date-fns/constants';
-import { UNTRIED_MESSAGES_MAX } from '../../../application/messages/untried-messages.ts';
+import { UNTRIED_MESSAGES_MAX } from '../../../application/sending/untried-messages.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
 import { UNSTARTED_CAMPAIGNS_MAX, UNSTARTED_RECIPIENTS_MAX } from '../../../domain/campaigns/campaign.ts';
 import {

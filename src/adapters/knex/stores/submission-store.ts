@@ -1,9 +1,5 @@
+import { providerOf } from '../../../application/attempts/provider-ids.ts';
 import { groupBy } from '../../../application/group-by.ts';
-import {
-  PARKED_RECEIPT_LIFETIME_MS,
-  SUBMISSION_LIFETIME_MS,
-} from '../../../application/messages/correlate-receipts.ts';
-import { providerOf } from '../../../application/messages/provider-ids.ts';
 import type { SubmissionReceipt } from '../../../application/ports/provider-events.ts';
 import type {
   ParkedIdLimits,
@@ -11,6 +7,10 @@ import type {
   ProviderMessageId,
   SubmissionStore,
 } from '../../../application/ports/stores/submission-store.ts';
+import {
+  PARKED_RECEIPT_LIFETIME_MS,
+  SUBMISSION_LIFETIME_MS,
+} from '../../../application/receipts/correlate-receipts.ts';
 import type { AttemptRef } from '../../../domain/messages/attempt-name.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
 import type { DeliveryReceipt } from '../../../domain/shared/delivery-receipt.ts';

@@ -3,7 +3,7 @@ import {
   CAPACITY_RETRY_MS,
   SUBMISSIONS_IN_FLIGHT_MAX,
   SubmissionCapacity,
-} from '../../../src/application/messages/submission-capacity.ts';
+} from '../../../src/application/attempts/submission-capacity.ts';
 import { beginAll } from '../../support/begin-all.ts';
 import { NOW } from '../../support/builders.ts';
 

@@ -4,13 +4,13 @@ import { CurrentPrices } from '../../../src/application/catalog/current-prices.t
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import type { Rejected } from '../../../src/application/errors/rejected.ts';
 import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
-import { SendMessages } from '../../../src/application/messages/send-messages.ts';
+import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { SendMessages } from '../../../src/application/sending/send-messages.ts';
 import {
   COUNTED_SLICE,
   UNTRIED_MESSAGES_MAX,
   UntriedMessages,
-} from '../../../src/application/messages/untried-messages.ts';
-import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+} from '../../../src/application/sending/untried-messages.ts';
 import { SealWebhook } from '../../../src/application/webhooks/seal-webhook.ts';
 import { readConfig } from '../../../src/bootstrap/config.ts';
 import { buildContainer } from '../../../src/bootstrap/container.ts';

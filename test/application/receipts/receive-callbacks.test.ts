@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
-import { ReceiveCallbacks } from '../../../src/application/messages/receive-callbacks.ts';
 import type { CallbackContent } from '../../../src/application/ports/provider-callback.ts';
+import { ReceiveCallbacks } from '../../../src/application/receipts/receive-callbacks.ts';
 import { NOW } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 

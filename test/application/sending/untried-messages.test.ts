@@ -9,7 +9,7 @@ import {
   COUNTED_SLICE,
   UNTRIED_MESSAGES_MAX,
   UntriedMessages,
-} from '../../../src/application/messages/untried-messages.ts';
+} from '../../../src/application/sending/untried-messages.ts';
 import { aCode, aMessage, anSmsId, aText, NOW, PROJECT_ID } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';

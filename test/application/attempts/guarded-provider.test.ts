@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { GuardedProvider } from '../../../src/application/messages/guarded-provider.ts';
-import { withPrefixedIds } from '../../../src/application/messages/provider-ids.ts';
+import { GuardedProvider } from '../../../src/application/attempts/guarded-provider.ts';
+import { withPrefixedIds } from '../../../src/application/attempts/provider-ids.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../../src/application/ports/provider-events.ts';
 import type { Backlog } from '../../../src/domain/jobs/fair-share.ts';

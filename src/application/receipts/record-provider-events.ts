@@ -1,7 +1,7 @@
 import type { BackgroundWork } from '../concurrency/background-work.ts';
+import type { ApplyMessageEvents } from '../messages/apply-message-events.ts';
 import type { EventSettled, LateAcceptance, ProviderEvent } from '../ports/provider-events.ts';
 import type { AcceptInbound } from '../webhooks/accept-inbound.ts';
-import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { SubmittedAttempt } from './correlate-receipts.ts';
 
 interface RecordPorts {

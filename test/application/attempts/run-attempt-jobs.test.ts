@@ -1,4 +1,11 @@
 import { expect, it } from 'vitest';
+import { CommitAttempts } from '../../../src/application/attempts/commit-attempts.ts';
+import type { RevokeAttempts } from '../../../src/application/attempts/revoke-attempts.ts';
+import { RunAttemptJobs } from '../../../src/application/attempts/run-attempt-jobs.ts';
+import { StartWaitingAttempts } from '../../../src/application/attempts/start-waiting-attempts.ts';
+import { SubmissionCapacity } from '../../../src/application/attempts/submission-capacity.ts';
+import type { SubmitAttempts } from '../../../src/application/attempts/submit-attempts.ts';
+import { START_WAIT_MS, WaitingStarts } from '../../../src/application/attempts/waiting-starts.ts';
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batcher.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
@@ -11,17 +18,10 @@ import {
   type PendingSubmission,
 } from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
-import { CommitAttempts } from '../../../src/application/messages/commit-attempts.ts';
-import type { CorrelateReceipts } from '../../../src/application/messages/correlate-receipts.ts';
-import type { RevokeAttempts } from '../../../src/application/messages/revoke-attempts.ts';
-import { RunAttemptJobs } from '../../../src/application/messages/run-attempt-jobs.ts';
-import { StartWaitingAttempts } from '../../../src/application/messages/start-waiting-attempts.ts';
-import { SubmissionCapacity } from '../../../src/application/messages/submission-capacity.ts';
-import type { SubmitAttempts } from '../../../src/application/messages/submit-attempts.ts';
-import { START_WAIT_MS, WaitingStarts } from '../../../src/application/messages/waiting-starts.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import type { CorrelateReceipts } from '../../../src/application/receipts/correlate-receipts.ts';
 import { NOW } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';

@@ -5,13 +5,13 @@ import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
+import { providerOf } from '../attempts/provider-ids.ts';
+import type { MessageEvent } from '../messages/advance-messages.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SubmissionReceipt } from '../ports/provider-events.ts';
 import type { ParkedIdLimits } from '../ports/stores/submission-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import { SWEPT_PER_ADDED } from '../swept-per-added.ts';
-import type { MessageEvent } from './advance-messages.ts';
-import { providerOf } from './provider-ids.ts';
 
 /** What a channel provider said at once about an attempt. */
 export interface SubmittedAttempt extends AttemptRef {
