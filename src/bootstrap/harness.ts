@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ContainerModule } from 'inversify';
-import type { ObservedReply } from '../adapters/http/server/observed-reply.ts';
+import type { ObservedReply } from '../adapters/http/server/replies/observed-reply.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { RabbitJobQueue } from '../adapters/rabbitmq/job-queue.ts';
 import type { SimulatedScript } from '../adapters/simulator/simulator.ts';

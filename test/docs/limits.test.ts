@@ -52,7 +52,10 @@ import {
   UNREAD_BODY_BYTES_KEPT,
   WAITING_REQUESTS_MS_MAX,
 } from '../../src/adapters/http/limits.ts';
-import { PIECE_BYTES_MIN, SMALL_PIECES_MAX } from '../../src/adapters/http/server/gathered-pieces.ts';
+import {
+  PIECE_BYTES_MIN,
+  SMALL_PIECES_MAX,
+} from '../../src/adapters/http/server/connections/gathered-pieces.ts';
 import { PARSED_TREES_CHARACTERS_MAX } from '../../src/adapters/knex/parsed-trees.ts';
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';

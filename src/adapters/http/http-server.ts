@@ -25,23 +25,23 @@ import {
   NOT_FOUND,
 } from './routing/known-errors.ts';
 import type { PathParams, Route, RouteFamily } from './routing/route.ts';
-import { type ClosingTimes, closeGracefully } from './server/close-gracefully.ts';
-import { ConnectionTable } from './server/connection-table.ts';
-import { dropConnection } from './server/drop-connection.ts';
+import { type ClosingTimes, closeGracefully } from './server/connections/close-gracefully.ts';
+import { ConnectionTable } from './server/connections/connection-table.ts';
+import { dropConnection } from './server/connections/drop-connection.ts';
+import { ListenBacklog } from './server/connections/listen-backlog.ts';
+import { pipeliningLimit, type Serve } from './server/connections/pipelining-limit.ts';
+import { replyToProtocolErrors } from './server/connections/protocol-errors.ts';
+import { unreadConnections } from './server/connections/unread-connections.ts';
 import { Endpoint, type EndpointParts } from './server/endpoint.ts';
-import { EventStreams } from './server/event-streams.ts';
 import { ExactPaths } from './server/exact-paths.ts';
-import { FairReading } from './server/fair-reading.ts';
 import { fastExpress } from './server/fast-express.ts';
-import { ListenBacklog } from './server/listen-backlog.ts';
 import { LoadShedder } from './server/load-shedder.ts';
-import type { ObservedReply } from './server/observed-reply.ts';
-import { pipeliningLimit, type Serve } from './server/pipelining-limit.ts';
-import { replyToProtocolErrors } from './server/protocol-errors.ts';
-import { ReplyWriter } from './server/reply-writer.ts';
-import { RequestLog } from './server/request-log.ts';
+import { EventStreams } from './server/replies/event-streams.ts';
+import type { ObservedReply } from './server/replies/observed-reply.ts';
+import { ReplyWriter } from './server/replies/reply-writer.ts';
+import { RequestLog } from './server/replies/request-log.ts';
 import { RequestQueues } from './server/request-queues.ts';
-import { unreadConnections } from './server/unread-connections.ts';
+import { FairReading } from './server/rounds/fair-reading.ts';
 
 const HOST = 'host';
 /** The only transfer coding that is served; others would have to be decoded. */

@@ -26,7 +26,7 @@ import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idem
 import { byProject } from '../routing/project-gates.ts';
 import { rejectionError } from '../routing/rejection-errors.ts';
 import { type ParamsOf, type RouteFamily, route } from '../routing/route.ts';
-import { PausingGate } from '../server/pausing-gate.ts';
+import { PausingGate } from '../server/rounds/pausing-gate.ts';
 import {
   presentCampaign,
   presentPayload,

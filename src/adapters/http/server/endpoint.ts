@@ -6,7 +6,7 @@ import { INTERNAL_ERROR, OVERLOADED } from '../routing/known-errors.ts';
 import { httpErrorOf } from '../routing/rejection-errors.ts';
 import type { PathParams, Route } from '../routing/route.ts';
 import type { LoadShedder } from './load-shedder.ts';
-import type { ReplyWriter } from './reply-writer.ts';
+import type { ReplyWriter } from './replies/reply-writer.ts';
 
 /** What the endpoints of a server share. */
 export interface EndpointParts {

@@ -8,8 +8,8 @@ import {
   PROJECT_REQUESTS_MAX,
   PROJECT_REQUESTS_PER_PROJECT_MAX,
 } from '../limits.ts';
-import { FairRounds } from './fair-rounds.ts';
-import type { ListenBacklog } from './listen-backlog.ts';
+import type { ListenBacklog } from './connections/listen-backlog.ts';
+import { FairRounds } from './rounds/fair-rounds.ts';
 
 /** Where requests wait for the event loop and for the project gate, by project in rotation. */
 export class RequestQueues {

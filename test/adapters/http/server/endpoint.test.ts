@@ -6,9 +6,9 @@ import { usualEnvelope } from '../../../../src/adapters/http/routing/http-error.
 import { text } from '../../../../src/adapters/http/routing/http-reply.ts';
 import type { Route } from '../../../../src/adapters/http/routing/route.ts';
 import { Endpoint } from '../../../../src/adapters/http/server/endpoint.ts';
-import { EventStreams } from '../../../../src/adapters/http/server/event-streams.ts';
 import { LoadShedder } from '../../../../src/adapters/http/server/load-shedder.ts';
-import { ReplyWriter } from '../../../../src/adapters/http/server/reply-writer.ts';
+import { EventStreams } from '../../../../src/adapters/http/server/replies/event-streams.ts';
+import { ReplyWriter } from '../../../../src/adapters/http/server/replies/reply-writer.ts';
 import { RequestQueues } from '../../../../src/adapters/http/server/request-queues.ts';
 import { RecordingLogger } from '../../../support/recording-logger.ts';
 

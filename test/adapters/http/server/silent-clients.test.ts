@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SERVER_LIMITS, type ServerLimits } from '../../../../src/adapters/http/limits.ts';
-import type { ObservedReply } from '../../../../src/adapters/http/server/observed-reply.ts';
+import type { ObservedReply } from '../../../../src/adapters/http/server/replies/observed-reply.ts';
 import type { Logger } from '../../../../src/application/ports/logger.ts';
 import { heldMemory } from '../../../support/held-memory.ts';
 import { until } from '../../../support/until.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { PausingGate } from '../../../../src/adapters/http/server/pausing-gate.ts';
-import { FairGate } from '../../../../src/application/concurrency/fair-gate.ts';
+import { PausingGate } from '../../../../../src/adapters/http/server/rounds/pausing-gate.ts';
+import { FairGate } from '../../../../../src/application/concurrency/fair-gate.ts';
 
 /** By the clock, and of that how long the loop was busy. */
 let now: number;

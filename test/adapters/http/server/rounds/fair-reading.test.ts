@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { FairReading } from '../../../../src/adapters/http/server/fair-reading.ts';
+import { FairReading } from '../../../../../src/adapters/http/server/rounds/fair-reading.ts';
 
 const MS_MAX = 2;
 let now: number;

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { FairGate } from '../../../application/concurrency/fair-gate.ts';
+import type { FairGate } from '../../../../application/concurrency/fair-gate.ts';
 import { PausingRounds } from './pausing-rounds.ts';
 
 /** No work computes for longer; work that takes longer has waited, for a lock or a connection, while others computed. */

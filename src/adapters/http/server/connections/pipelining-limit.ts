@@ -2,18 +2,18 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
-import { PIPELINED_REQUEST_LINES, type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
-import { networkOf } from '../routing/client-address.ts';
+import { PIPELINED_REQUEST_LINES, type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../../limits.ts';
+import { networkOf } from '../../routing/client-address.ts';
+import { leavesMuchUnread } from '../replies/write-reply.ts';
+import type { FairReading } from '../rounds/fair-reading.ts';
+import { FairRounds } from '../rounds/fair-rounds.ts';
+import type { Waiting } from '../rounds/pausing-rounds.ts';
+import { RoundBudget } from '../rounds/round-budget.ts';
 import type { ConnectionTable } from './connection-table.ts';
-import type { FairReading } from './fair-reading.ts';
-import { FairRounds } from './fair-rounds.ts';
 import { gatherPieces } from './gathered-pieces.ts';
 import type { ListenBacklog } from './listen-backlog.ts';
 import { ignoreBodies, stopParser } from './node-parser.ts';
-import type { Waiting } from './pausing-rounds.ts';
-import { RoundBudget } from './round-budget.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
-import { leavesMuchUnread } from './write-reply.ts';
 
 type Reading = Pick<FairReading, 'mayGoOn' | 'drop'>;
 

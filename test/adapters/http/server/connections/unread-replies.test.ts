@@ -1,12 +1,12 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { beforeEach, expect, it } from 'vitest';
-import { UNREAD_REQUEST_BYTES } from '../../../../src/adapters/http/limits.ts';
-import type { HeldBytes } from '../../../../src/adapters/http/server/held-bytes.ts';
-import { unreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
-import { UnreadReplies } from '../../../../src/adapters/http/server/unread-replies.ts';
-import { MinuteLog } from '../../../../src/application/minute-log.ts';
-import { RecordingLogger } from '../../../support/recording-logger.ts';
+import { UNREAD_REQUEST_BYTES } from '../../../../../src/adapters/http/limits.ts';
+import type { HeldBytes } from '../../../../../src/adapters/http/server/connections/held-bytes.ts';
+import { unreadConnections } from '../../../../../src/adapters/http/server/connections/unread-connections.ts';
+import { UnreadReplies } from '../../../../../src/adapters/http/server/connections/unread-replies.ts';
+import { MinuteLog } from '../../../../../src/application/minute-log.ts';
+import { RecordingLogger } from '../../../../support/recording-logger.ts';
 
 const HEADERS = ['Host', 'x'];
 /** Of two texts with five characters. */

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { pipeline, type Readable } from 'node:stream';
-import type { Logger } from '../../../application/ports/logger.ts';
-import type { RequestObserver } from '../../../application/ports/request-observer.ts';
-import { ClientDisconnected } from '../routing/http-error.ts';
-import type { EventStreamReply, FileReply, HttpReply, TextReply } from '../routing/http-reply.ts';
-import type { Place } from '../routing/place.ts';
+import type { Logger } from '../../../../application/ports/logger.ts';
+import type { RequestObserver } from '../../../../application/ports/request-observer.ts';
+import { ClientDisconnected } from '../../routing/http-error.ts';
+import type { EventStreamReply, FileReply, HttpReply, TextReply } from '../../routing/http-reply.ts';
+import type { Place } from '../../routing/place.ts';
 import type { EventStreams } from './event-streams.ts';
 import { headerRecord, type ObservedReply } from './observed-reply.ts';
 import {

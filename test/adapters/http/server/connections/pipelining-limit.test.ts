@@ -6,20 +6,20 @@ import {
   PIPELINED_REQUEST_LINES,
   SERVER_LIMITS,
   WAITING_REQUESTS_MS_MAX,
-} from '../../../../src/adapters/http/limits.ts';
-import { ConnectionTable } from '../../../../src/adapters/http/server/connection-table.ts';
+} from '../../../../../src/adapters/http/limits.ts';
+import { ConnectionTable } from '../../../../../src/adapters/http/server/connections/connection-table.ts';
 import {
   LOOSE_PIECES_MAX,
   PIECE_BYTES_MIN,
   SMALL_PIECES_MAX,
-} from '../../../../src/adapters/http/server/gathered-pieces.ts';
-import { PARSER_STOPPED } from '../../../../src/adapters/http/server/node-parser.ts';
-import type { Waiting } from '../../../../src/adapters/http/server/pausing-rounds.ts';
-import { pipeliningLimit } from '../../../../src/adapters/http/server/pipelining-limit.ts';
-import { unreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
-import { MinuteLog } from '../../../../src/application/minute-log.ts';
-import { RecordingLogger } from '../../../support/recording-logger.ts';
-import { RawConnection } from '../raw-connection.ts';
+} from '../../../../../src/adapters/http/server/connections/gathered-pieces.ts';
+import { PARSER_STOPPED } from '../../../../../src/adapters/http/server/connections/node-parser.ts';
+import { pipeliningLimit } from '../../../../../src/adapters/http/server/connections/pipelining-limit.ts';
+import { unreadConnections } from '../../../../../src/adapters/http/server/connections/unread-connections.ts';
+import type { Waiting } from '../../../../../src/adapters/http/server/rounds/pausing-rounds.ts';
+import { MinuteLog } from '../../../../../src/application/minute-log.ts';
+import { RecordingLogger } from '../../../../support/recording-logger.ts';
+import { RawConnection } from '../../raw-connection.ts';
 
 const AT_A_TIME = 3;
 const OPEN_MAX = 10;

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, expect, it, test } from 'vitest';
-import { anyone } from '../../../../src/adapters/http/routing/admission.ts';
-import { usualEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
-import { eventStream, type ServerSentEvent } from '../../../../src/adapters/http/routing/http-reply.ts';
-import { type RouteFamily, route } from '../../../../src/adapters/http/routing/route.ts';
-import { frameOf } from '../../../../src/adapters/http/server/event-streams.ts';
-import { HttpWorld } from '../http-world.ts';
-import { RawConnection } from '../raw-connection.ts';
+import { anyone } from '../../../../../src/adapters/http/routing/admission.ts';
+import { usualEnvelope } from '../../../../../src/adapters/http/routing/http-error.ts';
+import { eventStream, type ServerSentEvent } from '../../../../../src/adapters/http/routing/http-reply.ts';
+import { type RouteFamily, route } from '../../../../../src/adapters/http/routing/route.ts';
+import { frameOf } from '../../../../../src/adapters/http/server/replies/event-streams.ts';
+import { HttpWorld } from '../../http-world.ts';
+import { RawConnection } from '../../raw-connection.ts';
 
 const GET = 'GET /events HTTP/1.1\r\nHost: x\r\n\r\n';
 const HEARTBEAT_MS = 20;

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { onNextRound } from '../../../application/concurrency/next-round.ts';
-import { RoundTime } from '../../../application/concurrency/round-time.ts';
+import { onNextRound } from '../../../../application/concurrency/next-round.ts';
+import { RoundTime } from '../../../../application/concurrency/round-time.ts';
 import { PausingRounds, type Waiting } from './pausing-rounds.ts';
 
 interface Share {

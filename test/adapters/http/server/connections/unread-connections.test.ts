@@ -1,10 +1,10 @@
 import { Socket } from 'node:net';
 import { beforeEach, expect, it } from 'vitest';
-import type { HeldBytes } from '../../../../src/adapters/http/server/held-bytes.ts';
-import { unreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
-import { MINUTE_LOG_INTERVAL_MS, MinuteLog } from '../../../../src/application/minute-log.ts';
-import { NOW } from '../../../support/builders.ts';
-import { RecordingLogger } from '../../../support/recording-logger.ts';
+import type { HeldBytes } from '../../../../../src/adapters/http/server/connections/held-bytes.ts';
+import { unreadConnections } from '../../../../../src/adapters/http/server/connections/unread-connections.ts';
+import { MINUTE_LOG_INTERVAL_MS, MinuteLog } from '../../../../../src/application/minute-log.ts';
+import { NOW } from '../../../../support/builders.ts';
+import { RecordingLogger } from '../../../../support/recording-logger.ts';
 
 const BYTES_MAX = 100;
 

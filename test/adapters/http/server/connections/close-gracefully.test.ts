@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { DEV_KEY } from '../../../support/builders.ts';
-import { HttpWorld } from '../http-world.ts';
-import { RawConnection } from '../raw-connection.ts';
+import { DEV_KEY } from '../../../../support/builders.ts';
+import { HttpWorld } from '../../http-world.ts';
+import { RawConnection } from '../../raw-connection.ts';
 
 const BODY = '{"phoneNumber":"9647701234567","smsType":"verification","verificationCode":"123456"}';
 const SEND = `POST /sms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${DEV_KEY}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;

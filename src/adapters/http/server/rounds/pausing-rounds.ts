@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate, setTimeout } from 'node:timers';
-import { RotatingQueue } from '../../../application/concurrency/rotating-queue.ts';
+import { RotatingQueue } from '../../../../application/concurrency/rotating-queue.ts';
 
 /** What waits for the event loop. */
 export interface Waiting {

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { DEV_KEY } from '../../../support/builders.ts';
-import { HttpWorld } from '../http-world.ts';
-import { RawConnection } from '../raw-connection.ts';
+import { DEV_KEY } from '../../../../support/builders.ts';
+import { HttpWorld } from '../../http-world.ts';
+import { RawConnection } from '../../raw-connection.ts';
 
 const CONNECTIONS_MAX = 3;
 const BODY = '{"phoneNumber":"9647701234567","smsType":"verification","verificationCode":"123456"}';

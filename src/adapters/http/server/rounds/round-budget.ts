@@ -1,4 +1,4 @@
-import { onNextRound } from '../../../application/concurrency/next-round.ts';
+import { onNextRound } from '../../../../application/concurrency/next-round.ts';
 
 /**
  * How much of one kind of work a round of the event loop may have, in whatever unit it is counted. Unlike the time it takes,

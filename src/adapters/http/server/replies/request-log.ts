@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { LineBudget } from '../../../application/line-budget.ts';
-import type { Logger } from '../../../application/ports/logger.ts';
-import type { RequestObserver, ServedRequest } from '../../../application/ports/request-observer.ts';
+import { LineBudget } from '../../../../application/line-budget.ts';
+import type { Logger } from '../../../../application/ports/logger.ts';
+import type { RequestObserver, ServedRequest } from '../../../../application/ports/request-observer.ts';
 
 const FIRST_CLIENT_ERROR = 400;
 /** A fault has a line of its own: any other 500 is what a test number asked for. */

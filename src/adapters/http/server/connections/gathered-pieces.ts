@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { onNextRound } from '../../../application/concurrency/next-round.ts';
-import { GrowingBuffer } from '../../../application/growing-buffer.ts';
+import { onNextRound } from '../../../../application/concurrency/next-round.ts';
+import { GrowingBuffer } from '../../../../application/growing-buffer.ts';
 
 type Push = IncomingMessage['push'];
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { MinuteLog } from '../../../application/minute-log.ts';
+import type { MinuteLog } from '../../../../application/minute-log.ts';
 import { dropConnection } from './drop-connection.ts';
 import { HeldBytes } from './held-bytes.ts';
 

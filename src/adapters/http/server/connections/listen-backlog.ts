@@ -1,7 +1,7 @@
 import type { Server } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers';
-import { ACCEPTING_MS, BACKLOG_ROUND_MS, BACKLOG_WORK_MS } from '../limits.ts';
+import { ACCEPTING_MS, BACKLOG_ROUND_MS, BACKLOG_WORK_MS } from '../../limits.ts';
 
 /**
  * Node accepts one connection in a round of the event loop, however many wait. A hundred callers who send without end would keep

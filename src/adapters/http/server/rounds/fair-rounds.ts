@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { nextTick } from 'node:process';
-import { RoundTime } from '../../../application/concurrency/round-time.ts';
+import { RoundTime } from '../../../../application/concurrency/round-time.ts';
 import { PausingRounds, type Waiting } from './pausing-rounds.ts';
 
 /**
