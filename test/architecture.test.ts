@@ -178,7 +178,12 @@ describe('planted violations', () => {
       `import '../../adapters/knex/database.ts';`,
       'must not import src/adapters/knex/database.ts',
     ],
-    ['bootstrap', USE_CASE, `import '../../bootstrap/config.ts';`, 'must not import src/bootstrap/config.ts'],
+    [
+      'bootstrap',
+      USE_CASE,
+      `import '../../bootstrap/config/config.ts';`,
+      'must not import src/bootstrap/config/config.ts',
+    ],
     ['its own clock', USE_CASE, 'const now = Date.now();', 'must not use Date.now'],
     ['its own date', USE_CASE, 'const now = new Date( );', 'must not use new Date( )'],
     ['its own chance', USE_CASE, 'Math.random();', 'must not use Math.random'],
@@ -208,7 +213,12 @@ describe('planted violations', () => {
       `import type { X } from '../http/app.ts';`,
       'must not import src/adapters/http/app.ts',
     ],
-    ['bootstrap', STORE, `import '../../bootstrap/config.ts';`, 'must not import src/bootstrap/config.ts'],
+    [
+      'bootstrap',
+      STORE,
+      `import '../../bootstrap/config/config.ts';`,
+      'must not import src/bootstrap/config/config.ts',
+    ],
     ['a container', STORE, `import { injectable } from 'inversify';`, 'must not import inversify'],
     [
       'part of a container',

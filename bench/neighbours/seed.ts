@@ -1,5 +1,5 @@
 import { HmacKeyHasher } from '../../src/adapters/node/hmac-key-hasher.ts';
-import type { SeedFile } from '../../src/bootstrap/seed-file.ts';
+import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
 import { newApiKey } from '../../src/domain/access/api-key.ts';
 import { whatsappLoadSeed } from '../../test/support/load-seed.ts';
 import { LOAD_SECRET_KEY } from '../../test/support/load-service.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
-import { readConfig } from '../../src/bootstrap/config.ts';
+import { readConfig } from '../../src/bootstrap/config/config.ts';
 import type { Child } from '../../test/support/child-process.ts';
 import { load, smsRequest } from '../../test/support/http-load.ts';
 import { LOAD_API_KEY } from '../../test/support/load-seed.ts';

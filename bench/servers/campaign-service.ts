@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readSeed } from '../../src/bootstrap/seed-file.ts';
+import { readSeed } from '../../src/bootstrap/config/seed-file.ts';
 import type { NewRecipient } from '../../src/domain/campaigns/recipient.ts';
 import { GROUP_MS } from '../../src/domain/campaigns/sending-rate.ts';
 import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';

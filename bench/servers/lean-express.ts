@@ -1,7 +1,7 @@
 import { messageRoutes } from '../../src/adapters/http/families/messages.ts';
 import { createHttpServer } from '../../src/adapters/http/http-server.ts';
 import { AddressRates } from '../../src/application/access/address-rates.ts';
-import { readSeed } from '../../src/bootstrap/seed-file.ts';
+import { readSeed } from '../../src/bootstrap/config/seed-file.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import { serve } from '../../test/support/child-process.ts';
 import { loadSeed } from '../../test/support/load-seed.ts';

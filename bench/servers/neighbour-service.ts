@@ -1,4 +1,4 @@
-import { readSeed } from '../../src/bootstrap/seed-file.ts';
+import { readSeed } from '../../src/bootstrap/config/seed-file.ts';
 import { serve } from '../../test/support/child-process.ts';
 import { startLoadService } from '../../test/support/load-service.ts';
 import { NEIGHBOUR, neighbourSeed } from '../neighbours/seed.ts';

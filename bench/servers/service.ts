@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
-import { readSeed } from '../../src/bootstrap/seed-file.ts';
+import { readSeed } from '../../src/bootstrap/config/seed-file.ts';
 import type { Message } from '../../src/domain/messages/message.ts';
 import type { ReportSelection } from '../../src/domain/reports/report.ts';
 import { iqd } from '../../src/domain/shared/money.ts';

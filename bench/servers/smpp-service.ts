@@ -1,5 +1,5 @@
 import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
-import { readSeed } from '../../src/bootstrap/seed-file.ts';
+import { readSeed } from '../../src/bootstrap/config/seed-file.ts';
 import { holdEntry } from '../../src/domain/billing/ledger.ts';
 import { newMessage } from '../../src/domain/messages/new-message.ts';
 import { iqd } from '../../src/domain/shared/money.ts';

@@ -1,6 +1,6 @@
 import { AesSecretBox } from '../../src/adapters/node/aes-secret-box.ts';
 import { deliverWebhooksJob } from '../../src/application/jobs/webhook-jobs.ts';
-import { readSeed } from '../../src/bootstrap/seed-file.ts';
+import { readSeed } from '../../src/bootstrap/config/seed-file.ts';
 import { deliveryEvent } from '../../src/domain/webhooks/delivery-event.ts';
 import { scheduled } from '../../src/domain/webhooks/webhook-event.ts';
 import { serve } from '../../test/support/child-process.ts';

@@ -15,19 +15,19 @@ import type { Message } from '../domain/messages/message.ts';
 import type { SubmissionOutcome } from '../domain/sandbox/sandbox-outcomes.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
-import { type ProvidersConfig, parseChannels, simulated } from './channels-file.ts';
-import { SECRET_KEY_BYTES } from './config-entries.ts';
-import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
-import type { EgressConfig } from './egress-config.ts';
+import { type ProvidersConfig, parseChannels, simulated } from './config/channels-file.ts';
+import { SECRET_KEY_BYTES } from './config/config-entries.ts';
+import { DEMO_API_KEY, DEMO_SEED } from './config/demo-seed.ts';
+import type { EgressConfig } from './config/egress-config.ts';
+import { readSeed, type SeedFile } from './config/seed-file.ts';
 import { handsetOf, Inbox } from './harness-inbox.ts';
 import { type HarnessWiring, openWiring } from './harness-wiring.ts';
 import type { Instrument } from './instrument.ts';
-import { readSeed, type SeedFile } from './seed-file.ts';
 import { Service } from './service.ts';
 
 export type { SimulatedMessage, SimulatedScript } from '../adapters/simulator/simulator.ts';
+export type { SeedFile } from './config/seed-file.ts';
 export type { InboxFilter, InboxMessage } from './harness-inbox.ts';
-export type { SeedFile } from './seed-file.ts';
 
 export interface HarnessOptions {
   /** What the service starts with; the demo project without one. */

@@ -1,4 +1,4 @@
-import { ConfigError } from './config.ts';
+import { ConfigError } from './config/config.ts';
 import { codeOf } from './error-code.ts';
 
 /** The port is taken, or only the superuser may have it; all else that keeps a server from listening is its address. */

@@ -11,20 +11,20 @@ import type { Logger } from '../application/ports/logger.ts';
 import type { Seed } from '../application/seed/apply-seed.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
-import type { ProvidersConfig } from './channels-file.ts';
-import { type Config, ConfigError, type ConfigMistake, NO_SEED, readConfig } from './config.ts';
-import { configNames } from './config-entries.ts';
-import { makeDatabasePlace } from './database-place.ts';
-import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
+import type { ProvidersConfig } from './config/channels-file.ts';
+import { type Config, ConfigError, type ConfigMistake, NO_SEED, readConfig } from './config/config.ts';
+import { configNames } from './config/config-entries.ts';
+import { makeDatabasePlace } from './config/database-place.ts';
+import { DEMO_API_KEY, DEMO_SEED } from './config/demo-seed.ts';
+import { secretKeyFor } from './config/secret-key.ts';
+import { parseSeed, readSeed } from './config/seed-file.ts';
+import { unknownVariables } from './config/unknown-variables.ts';
 import { codeOf } from './error-code.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
 import { limitHeapGrowth } from './heap-growth.ts';
 import { loadInstruments } from './instruments/load-instruments.ts';
 import { listenMistake } from './listen-mistake.ts';
-import { secretKeyFor } from './secret-key.ts';
-import { parseSeed, readSeed } from './seed-file.ts';
 import { Service } from './service.ts';
-import { unknownVariables } from './unknown-variables.ts';
 import { readBuildVersion } from './version.ts';
 
 /** A number in the demo project's country; every number of a dev project is simulated. */

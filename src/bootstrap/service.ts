@@ -4,7 +4,7 @@ import type { ObservedReply } from '../adapters/http/server/replies/observed-rep
 import { WorkLoop } from '../adapters/timer/work-loop.ts';
 import type { ProviderEventSink } from '../application/ports/provider-events.ts';
 import type { Seed } from '../application/seed/apply-seed.ts';
-import type { Role } from './config.ts';
+import type { Role } from './config/config.ts';
 import { buildContainer, type ContainerParts } from './container.ts';
 import { instrumented } from './instrument.ts';
 import { type Roots, resolveRoots } from './roots.ts';

@@ -2,7 +2,7 @@ import { ContainerModule } from 'inversify';
 import { describe, expect, it, test } from 'vitest';
 import { SystemClock } from '../../src/adapters/node/system-clock.ts';
 import { AuthenticateProject } from '../../src/application/access/authenticate-project.ts';
-import { readConfig } from '../../src/bootstrap/config.ts';
+import { readConfig } from '../../src/bootstrap/config/config.ts';
 import { buildContainer } from '../../src/bootstrap/container.ts';
 import { useCases } from '../../src/bootstrap/modules/use-cases.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';

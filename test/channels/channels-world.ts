@@ -1,5 +1,5 @@
+import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
 import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
-import type { SeedFile } from '../../src/bootstrap/seed-file.ts';
 import { Smsc } from '../adapters/smpp/peer/smsc.ts';
 import {
   ACCESS_TOKEN,

@@ -1,7 +1,7 @@
 /** A process that writes half of a report file, says so, and waits to be killed. */
 import { DirectoryReportFiles } from '../../src/adapters/node/directory-report-files.ts';
 import { BucketReportFiles } from '../../src/adapters/s3/bucket-report-files.ts';
-import type { ReportsConfig } from '../../src/bootstrap/config.ts';
+import type { ReportsConfig } from '../../src/bootstrap/config/config.ts';
 
 const config = JSON.parse(process.argv[2] ?? '') as Exclude<ReportsConfig, { readonly kind: 'memory' }>;
 const fileId = process.argv[3] ?? '';

@@ -11,7 +11,7 @@ import { MemoryReportFiles } from '../../src/adapters/memory/report-files.ts';
 import { DirectoryReportFiles } from '../../src/adapters/node/directory-report-files.ts';
 import { BucketReportFiles } from '../../src/adapters/s3/bucket-report-files.ts';
 import type { ReportFiles } from '../../src/application/ports/report-files.ts';
-import type { ReportsConfig } from '../../src/bootstrap/config.ts';
+import type { ReportsConfig } from '../../src/bootstrap/config/config.ts';
 import { bucketAt, tracesIn } from '../support/bucket.ts';
 import { contentOf, REPORT_FILES_PROMISES, type ReportFilesUnderTest } from './report-files.contract.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parseChannels } from '../../src/bootstrap/channels-file.ts';
+import { parseChannels } from '../../src/bootstrap/config/channels-file.ts';
 import { PROVIDER_KINDS } from '../../src/bootstrap/providers/provider-kinds.ts';
 import { codeBlocks, Page } from '../support/markdown.ts';
 

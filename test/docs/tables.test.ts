@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it, test } from 'vitest';
-import { configEntries } from '../../src/bootstrap/config-entries.ts';
-import { DEMO_API_KEY } from '../../src/bootstrap/demo-seed.ts';
-import { parseSeed, readSeed } from '../../src/bootstrap/seed-file.ts';
+import { configEntries } from '../../src/bootstrap/config/config-entries.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
+import { parseSeed, readSeed } from '../../src/bootstrap/config/seed-file.ts';
 import { SANDBOX_OUTCOMES } from '../../src/domain/sandbox/sandbox-outcomes.ts';
 import { codeBlocks, Page, ROOT, tables, unquoted } from '../support/markdown.ts';
 

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DEMO_API_KEY, DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
+import { DEMO_API_KEY, DEMO_SEED } from '../../src/bootstrap/config/demo-seed.ts';
 import { BARID_PROGRAM, MAIN_PROGRAM } from '../support/compiled-service.ts';
 import { Fifo } from '../support/fifo.ts';
 import { freePort } from '../support/private-server.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
-import { DEMO_API_KEY } from '../../src/bootstrap/demo-seed.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import { aMessage, anId } from '../support/builders.ts';
 import { MAIN_PROGRAM } from '../support/compiled-service.ts';
 import { freePort } from '../support/private-server.ts';

@@ -5,7 +5,7 @@ import type { ProjectStore } from '../../src/application/ports/stores/project-st
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { ApplySeed } from '../../src/application/seed/apply-seed.ts';
 import { SealWebhook } from '../../src/application/webhooks/seal-webhook.ts';
-import { readSeed } from '../../src/bootstrap/seed-file.ts';
+import { readSeed } from '../../src/bootstrap/config/seed-file.ts';
 import { MeetingPoint } from '../contracts/storage.ts';
 import { channelsOf, MetaAccount, seedWithAccount } from '../support/meta-account.ts';
 import { seedWith, verification } from '../support/seeds.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/bootstrap/config.ts';
+import { readConfig } from '../../src/bootstrap/config/config.ts';
+import { readSeed } from '../../src/bootstrap/config/seed-file.ts';
 import type { Harness, HarnessReply } from '../../src/bootstrap/harness.ts';
-import { readSeed } from '../../src/bootstrap/seed-file.ts';
 import { Service } from '../../src/bootstrap/service.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DEMO_API_KEY } from '../../src/bootstrap/demo-seed.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { RawConnection } from '../adapters/http/raw-connection.ts';
 import { CAMPAIGNS, startWithCampaigns, UNKNOWN_ID } from '../support/campaigns.ts';

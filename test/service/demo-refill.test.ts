@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DEMO_API_KEY, DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
+import { DEMO_API_KEY, DEMO_SEED } from '../../src/bootstrap/config/demo-seed.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';
 import { startService } from '../support/running-service.ts';
 

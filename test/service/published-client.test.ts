@@ -10,7 +10,7 @@ import {
   ValidationError,
 } from 'otpiq';
 import { expect, it } from 'vitest';
-import type { SeedFile } from '../../src/bootstrap/seed-file.ts';
+import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
 import { startService } from '../support/running-service.ts';
 import { KEY, seedWith } from '../support/seeds.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
+import { DEMO_SEED } from '../../src/bootstrap/config/demo-seed.ts';
 import { startService } from '../support/running-service.ts';
 import { errorOf } from './world.ts';
 

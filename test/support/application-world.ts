@@ -6,7 +6,7 @@ import { RunJobs } from '../../src/application/jobs/run-jobs.ts';
 import { RecordProviderEvents } from '../../src/application/receipts/record-provider-events.ts';
 import type { Seed, SeedProject } from '../../src/application/seed/apply-seed.ts';
 import { ApplySeed } from '../../src/application/seed/apply-seed.ts';
-import { readConfig } from '../../src/bootstrap/config.ts';
+import { readConfig } from '../../src/bootstrap/config/config.ts';
 import { buildContainer } from '../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { iqd } from '../../src/domain/shared/money.ts';

@@ -1,4 +1,4 @@
-import type { SeedFile } from '../../src/bootstrap/seed-file.ts';
+import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
 
 /** The key of the only project. Benches against another checkout send the same one. */
 export const LOAD_API_KEY = 'sk_dev_00112233445566778899aabbccddeeff00112233';

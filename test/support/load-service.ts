@@ -1,7 +1,7 @@
 import { PinoLogger } from '../../src/adapters/pino/pino-logger.ts';
-import { readConfig } from '../../src/bootstrap/config.ts';
+import { readConfig } from '../../src/bootstrap/config/config.ts';
+import { readSeed, type SeedFile } from '../../src/bootstrap/config/seed-file.ts';
 import { limitHeapGrowth } from '../../src/bootstrap/heap-growth.ts';
-import { readSeed, type SeedFile } from '../../src/bootstrap/seed-file.ts';
 import { Service, type ServiceParts } from '../../src/bootstrap/service.ts';
 
 /** The secret key of every service under load. */

@@ -1,5 +1,5 @@
-import { DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
-import type { SeedFile } from '../../src/bootstrap/seed-file.ts';
+import { DEMO_SEED } from '../../src/bootstrap/config/demo-seed.ts';
+import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
 
 type SeedProject = SeedFile['projects'][number];
 

@@ -19,7 +19,7 @@ export function addApiKeyCommand(program: Command, context: CommandContext): voi
       context.action((environment: Environment) =>
         context.withConfig(async (config) => {
           const { HmacKeyHasher } = await import('../../adapters/node/hmac-key-hasher.ts');
-          const { secretKeyFor } = await import('../secret-key.ts');
+          const { secretKeyFor } = await import('../config/secret-key.ts');
           const { checksum } = new HmacKeyHasher({ secretKey: secretKeyFor(config) });
           const apiKey = newApiKey(environment, randomBytes(API_KEY_RANDOM_BYTES).toString('hex'), checksum);
           context.print({ apiKey }, () => [apiKey]);

@@ -1,5 +1,5 @@
 import type { Clock } from '../../application/ports/clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Roots } from '../roots.ts';
 import type { CommandOutput } from './command-output.ts';
 import { escaped, tableLines } from './text-table.ts';

@@ -5,12 +5,12 @@ import { PinoLogger } from '../../adapters/pino/pino-logger.ts';
 import { Rejected } from '../../application/errors/rejected.ts';
 import { StorageUnavailable, StorageUnwritable } from '../../application/errors/storage-unavailable.ts';
 import type { Clock } from '../../application/ports/clock.ts';
-import { type Config, ConfigError, readConfig } from '../config.ts';
+import { type Config, ConfigError, readConfig } from '../config/config.ts';
+import { isStillToBeMade } from '../config/database-place.ts';
+import { secretKeyFor } from '../config/secret-key.ts';
 import { buildContainer } from '../container.ts';
-import { isStillToBeMade } from '../database-place.ts';
 import { EXIT_CONFIGURATION, EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';
 import { type Roots, resolveRoots } from '../roots.ts';
-import { secretKeyFor } from '../secret-key.ts';
 import type { CommandOutput } from './command-output.ts';
 
 /** Said by every command that needs the tables of the service. */

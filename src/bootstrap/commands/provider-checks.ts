@@ -1,8 +1,8 @@
 import { IN_MEMORY } from '../../adapters/knex/sqlite/file/sqlite-file.ts';
 import { SystemClock } from '../../adapters/node/system-clock.ts';
 import type { ProviderCheck } from '../../application/ports/channel-provider.ts';
-import type { Config } from '../config.ts';
-import { SECRET_KEY_BYTES } from '../config-entries.ts';
+import type { Config } from '../config/config.ts';
+import { SECRET_KEY_BYTES } from '../config/config-entries.ts';
 import { buildContainer } from '../container.ts';
 import { resolveRoots } from '../roots.ts';
 import { closeRoots, commandLogger } from './operator-command.ts';

@@ -27,7 +27,7 @@ export function addRestoreCommands(program: Command, context: CommandContext): v
       context.action(() =>
         context.withConfig(async (config) => {
           const { afterRestore } = await import('./backup/after-restore.ts');
-          const { existingSecretKey } = await import('../secret-key.ts');
+          const { existingSecretKey } = await import('../config/secret-key.ts');
           // One that was made now would be another than that of the database.
           existingSecretKey(config);
           return context.onDatabase((roots) => afterRestore(roots, context));

@@ -1,7 +1,7 @@
 import { type Database, openDatabase } from '../../adapters/knex/database.ts';
 import { DatabaseNewer } from '../../application/errors/database-newer.ts';
-import type { Config } from '../config.ts';
-import { isStillToBeMade, makeDatabasePlace } from '../database-place.ts';
+import type { Config } from '../config/config.ts';
+import { isStillToBeMade, makeDatabasePlace } from '../config/database-place.ts';
 import { EXIT_CONFIGURATION, EXIT_NOT_DONE } from '../exit-codes.ts';
 import type { CommandContext } from './command-context.ts';
 import { counted } from './counted.ts';

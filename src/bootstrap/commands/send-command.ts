@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { millisecondsInSecond } from 'date-fns/constants';
 import { CLI_AGENT } from '../../adapters/http/cli-agent.ts';
-import { DEMO_API_KEY } from '../demo-seed.ts';
+import { DEMO_API_KEY } from '../config/demo-seed.ts';
 import { EXIT_NOT_DONE, EXIT_UNAVAILABLE, EXIT_USAGE } from '../exit-codes.ts';
 import { toNumber } from './admin/project-options.ts';
 import type { CommandContext } from './command-context.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Instrument } from '../instrument.ts';
 import type { BuildVersion } from '../version.ts';
 

@@ -7,7 +7,7 @@ import { measuredWebhookTransport } from '../../adapters/prometheus/measured-web
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import { MetricsServer } from '../../adapters/prometheus/metrics-server.ts';
 import { WorkGauges } from '../../adapters/prometheus/work-gauges.ts';
-import type { Role } from '../config.ts';
+import type { Role } from '../config/config.ts';
 import type { Instrument } from '../instrument.ts';
 import { listenMistake } from '../listen-mistake.ts';
 import type { BuildVersion } from '../version.ts';

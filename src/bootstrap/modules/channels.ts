@@ -17,7 +17,7 @@ import { providersFor } from '../../domain/messages/provider-route.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../domain/messages/submit-result.ts';
 import { CHANNELS } from '../../domain/shared/channel.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
-import type { ProvidersConfig } from '../channels-file.ts';
+import type { ProvidersConfig } from '../config/channels-file.ts';
 import type { LiveProvider, ProviderTools } from '../providers/provider-kind.ts';
 import { adapters, ports } from '../tokens.ts';
 

@@ -3,7 +3,7 @@ import { MemoryJobQueue } from '../../adapters/memory/job-queue.ts';
 import { RabbitJobQueue } from '../../adapters/rabbitmq/job-queue.ts';
 import { FailoverJobQueue } from '../../application/jobs/failover-job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { QueueConfig } from '../config.ts';
+import type { QueueConfig } from '../config/config.ts';
 import { ports } from '../tokens.ts';
 
 /** The job queue, inside the process or on RabbitMQ. */

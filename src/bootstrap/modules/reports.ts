@@ -7,7 +7,7 @@ import { BucketReportFiles } from '../../adapters/s3/bucket-report-files.ts';
 import { timedDelay } from '../../adapters/timer/timed-delay.ts';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
 import { REPORT_POLLING_INTERVAL_MS } from '../../application/reports/request-reports.ts';
-import type { ReportsConfig } from '../config.ts';
+import type { ReportsConfig } from '../config/config.ts';
 import { ports } from '../tokens.ts';
 
 /** The csv files of reports, and csv as such. */

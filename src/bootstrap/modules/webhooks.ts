@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { timedDelay } from '../../adapters/timer/timed-delay.ts';
 import { UndiciWebhookTransport } from '../../adapters/undici/undici-webhook-transport.ts';
-import type { EgressConfig } from '../egress-config.ts';
+import type { EgressConfig } from '../config/egress-config.ts';
 import { ports } from '../tokens.ts';
 
 /** How long the results of attempts wait for others to be recorded with, under load. */

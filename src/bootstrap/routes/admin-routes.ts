@@ -12,7 +12,7 @@ import { adminWebhookRoutes } from '../../adapters/http/families/admin/webhooks/
 import { adminWhatsappRoutes } from '../../adapters/http/families/admin/whatsapp.ts';
 import type { AdminInterface } from '../../adapters/http/http-server.ts';
 import { operatorToken } from '../../adapters/http/routing/admission.ts';
-import type { Role } from '../config.ts';
+import type { Role } from '../config/config.ts';
 import type { Roots } from '../roots.ts';
 
 /** The admin interface of a role; undefined without a token, and for a worker: every path of it is then unknown. */

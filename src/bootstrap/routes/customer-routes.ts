@@ -7,7 +7,7 @@ import { reportRoutes } from '../../adapters/http/families/reports.ts';
 import { whatsappResourceRoutes } from '../../adapters/http/families/whatsapp-resources.ts';
 import type { RouteFamily } from '../../adapters/http/routing/route.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { Role } from '../config.ts';
+import type { Role } from '../config/config.ts';
 import type { Roots } from '../roots.ts';
 import type { BuildVersion } from '../version.ts';
 

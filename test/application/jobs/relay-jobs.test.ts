@@ -5,7 +5,7 @@ import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
 import { RelayJobs } from '../../../src/application/jobs/relay-jobs.ts';
 import { deliverWebhooksJob } from '../../../src/application/jobs/webhook-jobs.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
-import { readConfig } from '../../../src/bootstrap/config.ts';
+import { readConfig } from '../../../src/bootstrap/config/config.ts';
 import { buildContainer } from '../../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';

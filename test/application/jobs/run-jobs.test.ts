@@ -7,7 +7,7 @@ import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
 import { FAILED_JOB_RETRY_MS, JOB_FAILURES_MAX } from '../../../src/application/jobs/record-job-failure.ts';
 import { RunJobs } from '../../../src/application/jobs/run-jobs.ts';
-import { readConfig } from '../../../src/bootstrap/config.ts';
+import { readConfig } from '../../../src/bootstrap/config/config.ts';
 import { buildContainer } from '../../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
 import { aMessage, aNewAccount, anSmsId, aProject, NOW } from '../../support/builders.ts';

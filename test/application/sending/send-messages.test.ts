@@ -12,7 +12,7 @@ import {
   UntriedMessages,
 } from '../../../src/application/sending/untried-messages.ts';
 import { SealWebhook } from '../../../src/application/webhooks/seal-webhook.ts';
-import { readConfig } from '../../../src/bootstrap/config.ts';
+import { readConfig } from '../../../src/bootstrap/config/config.ts';
 import { buildContainer } from '../../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
 import type { Project } from '../../../src/domain/access/project.ts';

@@ -10,8 +10,8 @@ import { makePartial, placeNew, removePartial, replaceKeeping } from '../../../a
 import { differencesIn } from '../../../application/billing/audit-ledger.ts';
 import { messageOf } from '../../../application/errors/error-text.ts';
 import type { MarkedRestored } from '../../../application/restores/mark-restored.ts';
-import type { Config } from '../../config.ts';
-import { existingSecretKey } from '../../secret-key.ts';
+import type { Config } from '../../config/config.ts';
+import { existingSecretKey } from '../../config/secret-key.ts';
 import { closeRoots, openRoots } from '../operator-command.ts';
 import type { ProgressBar } from '../progress-bar.ts';
 import { configOfCopy, hasLog, removeLeftovers } from './sqlite-copies.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { WrongSecretKey } from '../../../application/access/check-secret-key.ts';
 import { DatabaseNewer } from '../../../application/errors/database-newer.ts';
-import { type Config, ConfigError } from '../../config.ts';
+import { type Config, ConfigError } from '../../config/config.ts';
 import { EXIT_NOT_DONE } from '../../exit-codes.ts';
 import type { CommandContext } from '../command-context.ts';
 import { withDatabase } from '../operator-command.ts';

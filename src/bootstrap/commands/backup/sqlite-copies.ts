@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { openAlone } from '../../../adapters/knex/sqlite/file/sqlite-alone.ts';
 import { sqliteFileOf } from '../../../adapters/knex/sqlite/file/sqlite-file.ts';
 import { abandonedPartials, removePartial } from '../../../adapters/node/whole-file.ts';
-import { type Config, ConfigError } from '../../config.ts';
+import { type Config, ConfigError } from '../../config/config.ts';
 
 /** The file of the SQLite database. Throws `ConfigError` for any other database, whose own tools make backups. */
 export function backedUpFileOf({ database }: Config): string {

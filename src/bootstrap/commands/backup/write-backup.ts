@@ -4,8 +4,8 @@ import { closeLog, faultsOf } from '../../../adapters/knex/sqlite/file/sqlite-ch
 import { snapshotSqlite } from '../../../adapters/knex/sqlite/file/sqlite-snapshot.ts';
 import { makePartial, placeNew, removePartial } from '../../../adapters/node/whole-file.ts';
 import { differencesIn } from '../../../application/billing/audit-ledger.ts';
-import type { Config } from '../../config.ts';
-import { SECRET_KEY_BYTES } from '../../config-entries.ts';
+import type { Config } from '../../config/config.ts';
+import { SECRET_KEY_BYTES } from '../../config/config-entries.ts';
 import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../../exit-codes.ts';
 import type { CommandContext } from '../command-context.ts';
 import { counted } from '../counted.ts';

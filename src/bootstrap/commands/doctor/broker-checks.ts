@@ -1,6 +1,6 @@
 import { connect } from 'amqplib';
 import { CONNECT_TIMEOUT_MS } from '../../../adapters/rabbitmq/open-channel.ts';
-import type { QueueConfig } from '../../config.ts';
+import type { QueueConfig } from '../../config/config.ts';
 import { type Finding, reasonIn, well, wrong } from './finding.ts';
 
 /** Connects to the broker and says goodbye; declares nothing. */

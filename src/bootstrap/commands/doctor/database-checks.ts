@@ -5,9 +5,9 @@ import { SqlUnitOfWork } from '../../../adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../../adapters/node/hmac-key-hasher.ts';
 import { CheckSecretKey, WrongSecretKey } from '../../../application/access/check-secret-key.ts';
 import { StorageUnwritable } from '../../../application/errors/storage-unavailable.ts';
-import { type Config, ConfigError } from '../../config.ts';
-import { isStillToBeMade } from '../../database-place.ts';
-import { secretKeyFile, secretKeyFor } from '../../secret-key.ts';
+import { type Config, ConfigError } from '../../config/config.ts';
+import { isStillToBeMade } from '../../config/database-place.ts';
+import { secretKeyFile, secretKeyFor } from '../../config/secret-key.ts';
 import { counted } from '../counted.ts';
 import { type Finding, reasonIn, well, wrong } from './finding.ts';
 

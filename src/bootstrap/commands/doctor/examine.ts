@@ -1,4 +1,4 @@
-import { type Config, ConfigError, readConfig } from '../../config.ts';
+import { type Config, ConfigError, readConfig } from '../../config/config.ts';
 import { checkProviders } from '../provider-checks.ts';
 import { examineBroker } from './broker-checks.ts';
 import { examineDatabase } from './database-checks.ts';

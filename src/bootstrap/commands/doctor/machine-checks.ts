@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { sqliteFileOf } from '../../../adapters/knex/sqlite/file/sqlite-file.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { type Finding, reasonIn, well, wrong } from './finding.ts';
 
 /** With less space the log of the database soon fills the disk. */

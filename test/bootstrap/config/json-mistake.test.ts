@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { jsonMistake } from '../../src/bootstrap/json-mistake.ts';
+import { jsonMistake } from '../../../src/bootstrap/config/json-mistake.ts';
 
 it.each([
   ['', 'line 1, column 1'],

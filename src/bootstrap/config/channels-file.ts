@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { ProviderRoute } from '../domain/messages/provider-route.ts';
-import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
-import { MOBILE_OPERATORS } from '../domain/shared/phone-number.ts';
-import { codeOf } from './error-code.ts';
+import type { ProviderRoute } from '../../domain/messages/provider-route.ts';
+import { CHANNELS, type Channel } from '../../domain/shared/channel.ts';
+import { MOBILE_OPERATORS } from '../../domain/shared/phone-number.ts';
+import { codeOf } from '../error-code.ts';
+import type { MadeProvider, ProviderTools } from '../providers/provider-kind.ts';
+import { PROVIDER_KINDS } from '../providers/provider-kinds.ts';
+import { secretIn } from '../providers/secret.ts';
 import { jsonMistake } from './json-mistake.ts';
-import type { MadeProvider, ProviderTools } from './providers/provider-kind.ts';
-import { PROVIDER_KINDS } from './providers/provider-kinds.ts';
-import { secretIn } from './providers/secret.ts';
 
 /** A provider of live projects, with its settings and secrets inside `make`. */
 export interface ProviderConfig {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { isNetwork } from '../adapters/http/routing/ip-allow-list.ts';
-import { LOCK_TIMEOUT_MS } from '../adapters/knex/postgres/postgres-dialect.ts';
-import { egressRules } from '../adapters/undici/egress-rules.ts';
-import { messageOf } from '../application/errors/error-text.ts';
+import { isNetwork } from '../../adapters/http/routing/ip-allow-list.ts';
+import { LOCK_TIMEOUT_MS } from '../../adapters/knex/postgres/postgres-dialect.ts';
+import { egressRules } from '../../adapters/undici/egress-rules.ts';
+import { messageOf } from '../../application/errors/error-text.ts';
 
 /** A name of the configuration, as the table in docs/configuration.md lists it. */
 export interface ConfigEntry {

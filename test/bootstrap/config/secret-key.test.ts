@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Config, ConfigError, readConfig } from '../../src/bootstrap/config.ts';
-import { secretKeyFor } from '../../src/bootstrap/secret-key.ts';
+import { type Config, ConfigError, readConfig } from '../../../src/bootstrap/config/config.ts';
+import { secretKeyFor } from '../../../src/bootstrap/config/secret-key.ts';
 
 const STARTS = 4;
 const ROUNDS = 20;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ChannelsFileError, parseChannels } from '../../src/bootstrap/channels-file.ts';
+import { ChannelsFileError, parseChannels } from '../../../src/bootstrap/config/channels-file.ts';
 
 const problemOf = (file: unknown): string => {
   try {

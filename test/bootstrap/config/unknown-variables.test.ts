@@ -1,8 +1,8 @@
 import { expect, it, test } from 'vitest';
-import { configNames } from '../../src/bootstrap/config-entries.ts';
-import { unknownVariables } from '../../src/bootstrap/unknown-variables.ts';
-import { MAIN_PROGRAM } from '../support/compiled-service.ts';
-import { runProgram } from '../support/program.ts';
+import { configNames } from '../../../src/bootstrap/config/config-entries.ts';
+import { unknownVariables } from '../../../src/bootstrap/config/unknown-variables.ts';
+import { MAIN_PROGRAM } from '../../support/compiled-service.ts';
+import { runProgram } from '../../support/program.ts';
 
 const KNOWN = ['PORT', 'HOST', 'ROLE', 'DATABASE_URL', 'DATABASE_URL_FILE', 'EGRESS_ALLOW', 'LOG_LEVEL'];
 

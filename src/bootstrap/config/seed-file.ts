@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { millisecondsInSecond } from 'date-fns/constants';
 import { z } from 'zod';
-import { ALLOWED_IPS_MAX } from '../adapters/http/limits.ts';
-import { isNetwork } from '../adapters/http/routing/ip-allow-list.ts';
-import { textMistakes } from '../adapters/http/routing/text-mistakes.ts';
-import type { Seed, SeedProject } from '../application/seed/apply-seed.ts';
-import { SeedError } from '../application/seed/seed-error.ts';
-import { API_KEY_PATTERN, environmentOfKey } from '../domain/access/api-key.ts';
+import { ALLOWED_IPS_MAX } from '../../adapters/http/limits.ts';
+import { isNetwork } from '../../adapters/http/routing/ip-allow-list.ts';
+import { textMistakes } from '../../adapters/http/routing/text-mistakes.ts';
+import type { Seed, SeedProject } from '../../application/seed/apply-seed.ts';
+import { SeedError } from '../../application/seed/seed-error.ts';
+import { API_KEY_PATTERN, environmentOfKey } from '../../domain/access/api-key.ts';
 import {
   ADDRESS_RATE_LIMIT_REQUESTS_MAX,
   DEFAULT_SETTINGS,
@@ -21,38 +21,38 @@ import {
   VERIFICATION_TIMEOUT_SECONDS_MAX,
   WEIGHT_MAX,
   WEIGHT_MIN,
-} from '../domain/access/project.ts';
-import { RETENTION_ACTIONS, RETENTION_DAYS_MAX, RETENTION_DAYS_MIN } from '../domain/access/retention.ts';
-import { PAYMENT_TYPES } from '../domain/billing/account.ts';
-import { BILLING_UNIT_RULES } from '../domain/billing/billing-units.ts';
-import type { LowCredit } from '../domain/billing/low-credit.ts';
-import { readPriceRow } from '../domain/billing/price-row.ts';
-import { fromIqd, type InternationalPrice, TEMPLATE_CATEGORIES } from '../domain/billing/pricing.ts';
-import { SETTLEMENT_RULES } from '../domain/billing/settlement.ts';
-import { SENDER_ID_CHARACTERS_MAX } from '../domain/messages/send-request.ts';
-import { SENDER_ID_STATUSES } from '../domain/senders/sender-id.ts';
-import { byName } from '../domain/shared/by-name.ts';
-import { LANGUAGES } from '../domain/shared/language.ts';
-import { IQD_MAX, iqd, isIqdAmount } from '../domain/shared/money.ts';
+} from '../../domain/access/project.ts';
+import { RETENTION_ACTIONS, RETENTION_DAYS_MAX, RETENTION_DAYS_MIN } from '../../domain/access/retention.ts';
+import { PAYMENT_TYPES } from '../../domain/billing/account.ts';
+import { BILLING_UNIT_RULES } from '../../domain/billing/billing-units.ts';
+import type { LowCredit } from '../../domain/billing/low-credit.ts';
+import { readPriceRow } from '../../domain/billing/price-row.ts';
+import { fromIqd, type InternationalPrice, TEMPLATE_CATEGORIES } from '../../domain/billing/pricing.ts';
+import { SETTLEMENT_RULES } from '../../domain/billing/settlement.ts';
+import { SENDER_ID_CHARACTERS_MAX } from '../../domain/messages/send-request.ts';
+import { SENDER_ID_STATUSES } from '../../domain/senders/sender-id.ts';
+import { byName } from '../../domain/shared/by-name.ts';
+import { LANGUAGES } from '../../domain/shared/language.ts';
+import { IQD_MAX, iqd, isIqdAmount } from '../../domain/shared/money.ts';
 import {
   canonicalPhoneNumber,
   isPhoneNumber,
   MOBILE_OPERATORS,
   PHONE_NUMBER_PATTERN,
-} from '../domain/shared/phone-number.ts';
-import type { PlainSecret } from '../domain/shared/sealed-secret.ts';
+} from '../../domain/shared/phone-number.ts';
+import type { PlainSecret } from '../../domain/shared/sealed-secret.ts';
 import {
   INBOUND_SECRET_HEX_CHARACTERS,
   INBOUND_SECRET_PATTERN,
   INBOUND_SECRET_PREFIX,
-} from '../domain/webhooks/inbound-event.ts';
-import { hasStandardKey, STANDARD_SECRET_PREFIX } from '../domain/webhooks/signer.ts';
+} from '../../domain/webhooks/inbound-event.ts';
+import { hasStandardKey, STANDARD_SECRET_PREFIX } from '../../domain/webhooks/signer.ts';
 import {
   WEBHOOK_SECRET_CHARACTERS_MAX,
   WEBHOOK_SECRET_PATTERN,
   WEBHOOK_URL_CHARACTERS_MAX,
-} from '../domain/webhooks/webhook-limits.ts';
-import { findPhoneNumber } from '../domain/whatsapp/whatsapp-resources.ts';
+} from '../../domain/webhooks/webhook-limits.ts';
+import { findPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { jsonMistake } from './json-mistake.ts';
 import { id24, whatsappTree } from './seed-whatsapp.ts';
 

@@ -1,4 +1,4 @@
-import { DEMO_CREDIT_IQD } from '../domain/billing/demo-credit.ts';
+import { DEMO_CREDIT_IQD } from '../../domain/billing/demo-credit.ts';
 import { DEFAULT_SEED_SETTINGS, type SeedFile } from './seed-file.ts';
 
 export const DEMO_API_KEY = 'sk_dev_0123456789abcdef0123456789abcdef01234567';

@@ -12,11 +12,11 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { sqliteFileOf } from '../adapters/knex/sqlite/file/sqlite-file.ts';
-import { PRIVATE_FILE } from '../adapters/node/private-modes.ts';
+import { sqliteFileOf } from '../../adapters/knex/sqlite/file/sqlite-file.ts';
+import { PRIVATE_FILE } from '../../adapters/node/private-modes.ts';
+import { codeOf } from '../error-code.ts';
 import { type Config, ConfigError, DATA_FOLDER } from './config.ts';
 import { SECRET_KEY_BYTES, SECRET_KEY_FORM, SECRET_KEY_PATTERN } from './config-entries.ts';
-import { codeOf } from './error-code.ts';
 
 const KEY_FILE = 'secret.key';
 const LEFTOVER_PATTERN = /^secret\.key\.[0-9a-f]{12}$/;

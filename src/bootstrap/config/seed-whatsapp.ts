@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { text, whatsappTreeFields } from '../adapters/http/families/whatsapp-tree-fields.ts';
-import { HEX_ID_PATTERN } from '../domain/shared/hex-id.ts';
-import { repeatedResourceId } from '../domain/whatsapp/given-resources.ts';
+import { text, whatsappTreeFields } from '../../adapters/http/families/whatsapp-tree-fields.ts';
+import { HEX_ID_PATTERN } from '../../domain/shared/hex-id.ts';
+import { repeatedResourceId } from '../../domain/whatsapp/given-resources.ts';
 
 /** Our own ids. */
 export const id24 = z.string().regex(HEX_ID_PATTERN, 'must be 24 lower-case hex characters');

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import { SeedError } from '../../src/application/seed/seed-error.ts';
-import { DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
-import { parseSeed, readSeed } from '../../src/bootstrap/seed-file.ts';
+import { SeedError } from '../../../src/application/seed/seed-error.ts';
+import { DEMO_SEED } from '../../../src/bootstrap/config/demo-seed.ts';
+import { parseSeed, readSeed } from '../../../src/bootstrap/config/seed-file.ts';
 
 const SECRET = `svc_live_sk${'0123456789abcdef'.repeat(4)}`;
 

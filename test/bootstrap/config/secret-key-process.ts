@@ -1,5 +1,5 @@
-import { readConfig } from '../../src/bootstrap/config.ts';
-import { secretKeyFor } from '../../src/bootstrap/secret-key.ts';
+import { readConfig } from '../../../src/bootstrap/config/config.ts';
+import { secretKeyFor } from '../../../src/bootstrap/config/secret-key.ts';
 
 /** Says that it is ready, and for each path of a database that it is told, which key a first start beside it has. */
 process.on('message', (filename: string) => process.send?.(keyOrError(filename)));

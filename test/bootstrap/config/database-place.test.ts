@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, test } from 'vitest';
-import { ConfigError } from '../../src/bootstrap/config.ts';
-import { makeDatabasePlace } from '../../src/bootstrap/database-place.ts';
+import { ConfigError } from '../../../src/bootstrap/config/config.ts';
+import { makeDatabasePlace } from '../../../src/bootstrap/config/database-place.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'barid-place-'));
 afterAll(() => rmSync(root, { recursive: true }));

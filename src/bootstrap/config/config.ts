@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { DatabaseConfig } from '../adapters/knex/database.ts';
-import { sqliteFileOf } from '../adapters/knex/sqlite/file/sqlite-file.ts';
-import type { BucketConfig } from '../adapters/s3/bucket-report-files.ts';
-import { messageOf } from '../application/errors/error-text.ts';
-import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
+import type { DatabaseConfig } from '../../adapters/knex/database.ts';
+import { sqliteFileOf } from '../../adapters/knex/sqlite/file/sqlite-file.ts';
+import type { BucketConfig } from '../../adapters/s3/bucket-report-files.ts';
+import { messageOf } from '../../application/errors/error-text.ts';
+import { CHANNELS, type Channel } from '../../domain/shared/channel.ts';
 import { ChannelsFileError, type ProvidersConfig, readChannelsFile, simulated } from './channels-file.ts';
 import { BUCKET_URL, ENTRIES, FROM_FILE, type Name, type Parsed } from './config-entries.ts';
 import type { EgressConfig } from './egress-config.ts';
