@@ -22,6 +22,7 @@ import {
 } from '../../domain/messages/submit-result.ts';
 import { FAILURE_PERCENT_PERIOD_MS, openedUntil } from '../../domain/shared/circuit-breaker.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
+import { providerText } from '../../domain/shared/provider-text.ts';
 import { MinuteLog } from '../minute-log.ts';
 import type {
   ChannelProvider,
@@ -55,6 +56,8 @@ export class GuardedProvider implements ChannelProvider {
   /** For all projects. */
   #circuit: CommonCircuit = CLOSED_COMMON_CIRCUIT;
   readonly #projectCircuits = new Map<string, ProjectCircuit>();
+  /** Why it failed last for a project that had no success since. Projects do not see each other's. */
+  readonly #lastReasons = new Map<string, string>();
   #forgotAt = 0;
   readonly #log: MinuteLog;
   /** The circuits that the log says are open: of a project, or null for that of all. */
@@ -79,8 +82,7 @@ export class GuardedProvider implements ChannelProvider {
     if (Math.abs(now - this.#forgotAt) >= FORGET_EVERY_MS) this.#forgetIdle(now);
     const circuits = this.#circuitsFor(projectId);
     const attempt = attemptAt(circuits, now);
-    if (attempt === null)
-      return rejectedAs('busy', `${this.name} failed too often, and is not called for now`);
+    if (attempt === null) return rejectedAs('busy', this.#whyNotCalled(projectId));
     this.#keep(projectId, afterBegin(circuits, attempt, now));
     let result: SubmitResult;
     try {
@@ -89,8 +91,9 @@ export class GuardedProvider implements ChannelProvider {
       this.#record(projectId, attempt, unknownResult('The provider failed'));
       throw error;
     }
-    this.#record(projectId, attempt, result);
-    return withoutContent(result, submission);
+    const masked = withoutContent(result, submission);
+    this.#record(projectId, attempt, masked);
+    return masked;
   }
 
   whenHandedOver(listener: (backlog: Backlog) => void): void {
@@ -119,9 +122,18 @@ export class GuardedProvider implements ChannelProvider {
     return this.#ports.provider.close();
   }
 
+  #whyNotCalled(projectId: string): string {
+    const reason = this.#lastReasons.get(projectId);
+    const words = `${this.name} failed too often, and is not called for now`;
+    return reason === undefined ? words : `${words}: ${reason}`;
+  }
+
   #record(projectId: string, attempt: CircuitAttempt, result: SubmitResult): void {
     const before = this.#circuitsFor(projectId);
-    const after = afterResult(projectId, before, attempt, didItsWork(result), this.#ports.clock.now());
+    const hasWorked = didItsWork(result);
+    if (hasWorked === true) this.#lastReasons.delete(projectId);
+    if (hasWorked === false) this.#lastReasons.set(projectId, reasonOf(result));
+    const after = afterResult(projectId, before, attempt, hasWorked, this.#ports.clock.now());
     this.#keep(projectId, after);
     const { openUntil } = after.provider;
     if (openUntil === null) this.#logClosed(null);
@@ -137,8 +149,7 @@ export class GuardedProvider implements ChannelProvider {
 
   /** `projectId` is null for the circuit of all, `count` 0 for an opening that was counted. */
   #logOpened(projectId: string | null, until: number, result: SubmitResult, count = 1): void {
-    const reason = result.kind === 'unknown' ? 'no clear result' : 'takes nothing';
-    const fields = { ...this.#fieldsOf(projectId), until: isoOf(until), reason };
+    const fields = { ...this.#fieldsOf(projectId), until: isoOf(until), reason: reasonOf(result) };
     if (this.#log.warn('provider_circuit_opened', fields, count)) this.#toldOpen.add(projectId);
   }
 
@@ -155,7 +166,9 @@ export class GuardedProvider implements ChannelProvider {
   #forgetIdle(now: number): void {
     this.#forgotAt = now;
     for (const [projectId, circuit] of this.#projectCircuits) {
-      if (isIdle(circuit, now)) this.#projectCircuits.delete(projectId);
+      if (!isIdle(circuit, now)) continue;
+      this.#projectCircuits.delete(projectId);
+      this.#lastReasons.delete(projectId);
     }
   }
 
@@ -168,4 +181,9 @@ export class GuardedProvider implements ChannelProvider {
     this.#circuit = provider;
     if (project !== CLOSED_PROJECT_CIRCUIT) this.#projectCircuits.set(projectId, project);
   }
+}
+
+/** What a failure says for itself. */
+function reasonOf(result: SubmitResult): string {
+  return result.kind === 'accepted' ? '' : providerText(result.reason);
 }

@@ -148,7 +148,7 @@ describe('the circuit of a guarded provider', () => {
     expect(notCalled).toEqual(
       Array.from({ length: 2 }, () => ({
         kind: 'rejected',
-        reason: 'smsc failed too often, and is not called for now',
+        reason: `smsc failed too often, and is not called for now: ${result.reason}`,
         endsChain: false,
         cause: 'busy',
       })),
@@ -163,13 +163,34 @@ describe('the circuit of a guarded provider', () => {
           projectId: aSubmission().projectId,
           count: 1,
           until: new Date(NOW + SECOND_MS).toISOString(),
-          reason: result.kind === 'unknown' ? 'no clear result' : 'takes nothing',
+          reason: result.reason,
         },
       },
     ]);
     now += SECOND_MS;
     await submit(1);
     expect(calls).toBe(11);
+  });
+
+  it('a project is told why the provider failed for its own messages, never for those of others', async () => {
+    nextResult = () => BUSY;
+    await together('a', 10);
+    await together('b', 5);
+    const reasons = async (projectId: string) =>
+      (await together(projectId, 2)).flatMap((result) => (result.kind === 'rejected' ? [result.reason] : []));
+    const words = 'smsc failed too often, and is not called for now';
+    expect(await reasons('a')).toEqual([`${words}: Throttled`, `${words}: Throttled`]);
+    // Its first message is tried.
+    expect(await reasons('c')).toEqual(['Throttled', words]);
+  });
+
+  it('what a provider quotes of a message is in no reason of its circuit', async () => {
+    const { phoneNumber } = aSubmission();
+    nextResult = () => ({ ...BUSY, reason: `Throttled ${phoneNumber}` });
+    await submit(10);
+    const [notCalled] = await submit(1);
+    expect(notCalled).toMatchObject({ reason: expect.stringContaining(': Throttled ***') });
+    expect(logger.entries.at(-1)?.fields?.reason).toBe('Throttled ***');
   });
 
   it('a provider that fails with seven of ten messages is not called, although some came through', async () => {
