@@ -12,13 +12,13 @@ import {
   type ProjectCircuit,
   type ProviderCircuits,
 } from '../../domain/messages/provider-circuit.ts';
+import { withoutContent } from '../../domain/messages/quoted-content.ts';
 import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/messages/submission-share.ts';
 import {
   didItsWork,
   rejectedAs,
   type SubmitResult,
   unknownResult,
-  withoutContent,
 } from '../../domain/messages/submit-result.ts';
 import { FAILURE_PERCENT_PERIOD_MS, openedUntil } from '../../domain/shared/circuit-breaker.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
@@ -91,9 +91,10 @@ export class GuardedProvider implements ChannelProvider {
       this.#record(projectId, attempt, unknownResult('The provider failed'));
       throw error;
     }
-    const masked = withoutContent(result, submission);
-    this.#record(projectId, attempt, masked);
-    return masked;
+    const told =
+      result.kind === 'accepted' ? result : { ...result, reason: withoutContent(result.reason, submission) };
+    this.#record(projectId, attempt, told);
+    return told;
   }
 
   whenHandedOver(listener: (backlog: Backlog) => void): void {

@@ -5,7 +5,10 @@ import type { ChainEffect, ChainEvent, ChainOutcome } from './chain-event.ts';
 import { finish, isCurrent, isGivenUp, next, OPEN, replace, withoutEffects } from './chain-outcome.ts';
 import type { ChannelAttempt, Message } from './message.ts';
 import { raiseStatus } from './message-status.ts';
+import { withoutContent } from './quoted-content.ts';
 import { LONGEST_RECEIPT_WINDOW_MS } from './receipt-window.ts';
+
+const LATE_FAILURE_REASON = 'The provider reported a failure after the message was final';
 
 type ReceiptEvent = Extract<ChainEvent, { kind: 'receipt' }>;
 
@@ -23,12 +26,8 @@ export function receiptArrived(before: Message, event: ReceiptEvent, now: number
       return acceptedByReceipt(message, attemptNumber, now);
     case 'failed': {
       if (!OPEN.has(attempt.state) && attempt.state !== 'timed-out') return withoutEffects(message);
-      const failed = {
-        ...attempt,
-        state: 'failed',
-        reason: providerText(receipt.reason),
-        endedAt: now,
-      } as const;
+      const reason = reasonOf(receipt, message);
+      const failed = { ...attempt, state: 'failed', reason, endedAt: now } as const;
       const afterwards = replace(message, attemptNumber, failed);
       return isCurrent(message, attemptNumber) && OPEN.has(attempt.state) && !message.isFinal
         ? next(afterwards, failed, attemptNumber, now)
@@ -46,6 +45,11 @@ export function receiptArrived(before: Message, event: ReceiptEvent, now: number
     default:
       return receipt satisfies never;
   }
+}
+
+/** Once the content is masked nobody can tell what a provider quotes of it. */
+function reasonOf({ reason }: Extract<DeliveryReceipt, { kind: 'failed' }>, message: Message): string {
+  return message.isFinal ? LATE_FAILURE_REASON : providerText(withoutContent(reason, message));
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { RejectionCause, RejectionClass } from '../shared/rejection-class.ts';
-import type { Content } from './send-request.ts';
 
 /**
  * What a channel provider says at once. `unknown`: it may or may not have taken the message. The ids are those that delivery
@@ -47,24 +46,4 @@ export function isForLater(result: SubmitResult): boolean {
 export function didItsWork(result: SubmitResult): boolean | null {
   if (result.kind === 'accepted') return true;
   return result.kind === 'unknown' || result.cause === 'busy' ? false : null;
-}
-
-/** Shorter texts stand in any sentence, in UTF-16 units. */
-const CONTENT_CHARACTERS_MIN = 4;
-
-/**
- * The result with `***` in place of what was sent. A provider may quote that in its reason, and reasons reach reports,
- * webhooks and logs.
- */
-export function withoutContent(
-  result: SubmitResult,
-  sent: { readonly phoneNumber: string; readonly text: string; readonly content: Content },
-): SubmitResult {
-  if (result.kind === 'accepted') return result;
-  const { phoneNumber, text, content } = sent;
-  const code = content.smsType === 'verification' ? content.verificationCode : '';
-  const reason = [text, phoneNumber, code]
-    .filter(({ length }) => length >= CONTENT_CHARACTERS_MIN)
-    .reduce((masked, value) => masked.replaceAll(value, '***'), result.reason);
-  return { ...result, reason };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
 import { advance } from '../../../src/domain/messages/fallback-chain.ts';
+import type { Content } from '../../../src/domain/messages/send-request.ts';
 import { aMessage, anId, aText, NOW, SECOND_MS } from '../../support/builders.ts';
 import {
   ATTEMPT_TIMEOUT,
@@ -79,6 +80,27 @@ describe('late, doubled and reversed events', () => {
       [receiptFailed(0, 'no\u0000 route\n'), ['unschedule 0', 'finally failed sms: no  route ', 'release']],
     ]);
     expect(message.errorReason).toBe('no  route ');
+  });
+
+  it('what a receipt quotes of the message is masked, and what one says after the end is not kept', () => {
+    const { verificationCode } = toSms.content as Extract<Content, { smsType: 'verification' }>;
+    const quoted = play(toSms, [
+      STARTED,
+      [
+        receiptFailed(0, `Spam: ${verificationCode} to ${toSms.phoneNumber}`),
+        ['unschedule 0', 'finally failed sms: Spam: *** to ***', 'release'],
+      ],
+    ]);
+    expect(quoted.attempts[0]?.reason).toBe('Spam: *** to ***');
+    const late = play(toSms, [
+      STARTED,
+      [deadline(0), ['unschedule 0', `finally failed sms: ${SILENCE}`, 'release']],
+      [receiptFailed(0, `Spam: ${verificationCode}`), []],
+    ]);
+    expect(late.attempts[0]).toMatchObject({
+      state: 'failed',
+      reason: 'The provider reported a failure after the message was final',
+    });
   });
 
   it('a submit result of the last channel after the end schedules nothing', () => {

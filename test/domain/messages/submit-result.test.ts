@@ -6,9 +6,7 @@ import {
   rejectedAs,
   type SubmitResult,
   unknownResult,
-  withoutContent,
 } from '../../../src/domain/messages/submit-result.ts';
-import { aCode, aTemplateContent } from '../../support/builders.ts';
 
 it('a rejection has a cause only when it is not the fault of the message', () => {
   expect([
@@ -53,33 +51,4 @@ test.each<[what: string, result: SubmitResult, next: boolean, later: boolean, wo
 
 it('a result that ends the chain is for nobody else, whatever its cause', () => {
   expect(isForNextProvider({ kind: 'rejected', reason: '', endsChain: true, cause: 'busy' })).toBe(false);
-});
-
-const SENT = { phoneNumber: '9647712345678', text: 'Code 123456', content: aCode() };
-
-it('a reason holds nothing of what was sent', () => {
-  const reason = 'no credit for "Code 123456" to +9647712345678 (123456)';
-  const masked = 'no credit for "***" to +*** (***)';
-  expect(withoutContent(rejectedAs('busy', reason), SENT)).toEqual(rejectedAs('busy', masked));
-  expect(withoutContent(unknownResult(reason, ['1']), SENT)).toEqual(unknownResult(masked, ['1']));
-});
-
-it('a reason holds no text of four characters that was sent, and no number of a template', () => {
-  expect(withoutContent(rejectedAs('message', 'abcd is blocked'), { ...SENT, text: 'abcd' })).toEqual(
-    rejectedAs('message', '*** is blocked'),
-  );
-  const template = { ...SENT, content: aTemplateContent() };
-  expect(withoutContent(rejectedAs('message', 'No 9647712345678'), template)).toEqual(
-    rejectedAs('message', 'No ***'),
-  );
-});
-
-it('a reason keeps words of three characters, and the reason of an unknown message stays as it is', () => {
-  const result = rejectedAs('message', 'abc is blocked');
-  expect(withoutContent(result, { ...SENT, text: 'abc' })).toEqual(result);
-});
-
-it('an accepted message keeps its ids', () => {
-  const accepted = { kind: 'accepted', providerMessageIds: ['9647712345678'] } as const;
-  expect(withoutContent(accepted, SENT)).toEqual(accepted);
 });
