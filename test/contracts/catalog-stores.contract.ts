@@ -460,7 +460,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       const long = aWhatsappBusiness({ name: 'x'.repeat(TREE_CHARACTERS_MAX) });
       await run(({ whatsapp }) => whatsapp.replace(A, [aWhatsappBusiness()]));
       await expect(run(({ whatsapp }) => whatsapp.replace(A, [long]))).rejects.toThrow(
-        'more than 41943040 characters',
+        'more than 16777216 characters',
       );
       const trees = await read(({ whatsapp }) => whatsapp.byProjectIds([A]));
       expect(trees.get(A)).toEqual([aWhatsappBusiness()]);

@@ -317,6 +317,15 @@ it('a tree of 1,000 templates is taken, one of too many resources or bytes is re
   expect(codeOf(await put(service, tree))).toEqual([400, 'validation-failed']);
   accountIn(tree).templates = templates(1_000, 'x'.repeat(WHATSAPP_TREE_BYTES_MAX / 1_000));
   expect(codeOf(await put(service, tree))).toEqual([413, 'body-too-large']);
+  accountIn(tree).templates = [
+    { name: 'wide', category: 'UTILITY', components: Array(21).fill({ type: 'BODY', text: '{{1}}' }) },
+  ];
+  const reply = await put(service, tree);
+  expect([...codeOf(reply), (reply.body as { error: string }).error]).toEqual([
+    400,
+    'validation-failed',
+    'businesses[0].whatsappAccounts[0].templates[0].components must have at most 20 members',
+  ]);
 });
 
 it('an unknown project has no whatsapp tree', async () => {

@@ -6,9 +6,11 @@ import { JSON_MEMBERS_READ_MAX } from '../../domain/shared/json-text.ts';
 import { toStorableLine } from '../../domain/shared/storable-text.ts';
 import type { PlatformPhoneNumber, PlatformTemplate } from '../../domain/whatsapp/merge-account.ts';
 import {
+  COMPONENT_BUTTONS_MAX,
   COMPONENT_TEXT_CHARACTERS_MAX,
   COMPONENT_URL_CHARACTERS_MAX,
   RESOURCE_TEXT_CHARACTERS_MAX,
+  TEMPLATE_COMPONENTS_MAX,
 } from '../../domain/whatsapp/text-limits.ts';
 import type { GraphApi } from './graph-api.ts';
 import { errorText } from './graph-response.ts';
@@ -30,7 +32,7 @@ const PAGE_ROWS = 50;
 const PAGE_BYTES_MAX = 1_048_576;
 
 /** All pages of one account together, as they come and as they are stored: they are held until the last one is there. */
-export const ACCOUNT_BYTES_MAX = 20 * 1_048_576;
+export const ACCOUNT_BYTES_MAX = 12 * 1_048_576;
 const TOO_MANY_BYTES = `The account has more than ${ACCOUNT_BYTES_MAX} bytes`;
 
 /** Reading one account takes so long at most: the accounts behind it wait. */
@@ -119,6 +121,7 @@ const component = z.looseObject({
         url: z.string().max(COMPONENT_URL_CHARACTERS_MAX).optional(),
       }),
     )
+    .max(COMPONENT_BUTTONS_MAX)
     .optional(),
 });
 
@@ -134,7 +137,7 @@ const template = z
       .int()
       .nullish()
       .transform((value) => value ?? null),
-    components: z.array(component).default([]),
+    components: z.array(component).max(TEMPLATE_COMPONENTS_MAX).default([]),
   })
   .transform(
     (given): PlatformTemplate => ({

@@ -1,8 +1,12 @@
+import { TREE_CHARACTERS_MAX } from '../../application/ports/stores/catalog-stores.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { Row } from './driver/connection.ts';
 
-/** What the trees of one process that are kept have as documents, in characters; in memory they take two to three times that. */
-export const PARSED_TREES_CHARACTERS_MAX = 32 * 1024 * 1024;
+/**
+ * What the trees of one process that are kept have as documents, in characters; in memory they take two to three times that. As
+ * many as four of the largest: the reads of one project must not make everybody wait while its tree is parsed again and again.
+ */
+export const PARSED_TREES_CHARACTERS_MAX = 4 * TREE_CHARACTERS_MAX;
 
 interface ParsedTree {
   readonly version: string;

@@ -5,7 +5,7 @@ import { isTestNumber } from '../sandbox/test-number.ts';
 import { invariant } from '../shared/invariant.ts';
 import { add, type Money, times } from '../shared/money.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
-import { type ParameterRejection, parameterRejection } from '../whatsapp/template-parameters.ts';
+import { type ParameterRejection, parameterCheck } from '../whatsapp/template-parameters.ts';
 import type { WhatsappTemplate } from '../whatsapp/whatsapp-resources.ts';
 import { type Campaign, type CampaignNotEditable, isEditable } from './campaign.ts';
 import { type NewRecipient, newRecipient, type Recipient } from './recipient.ts';
@@ -104,18 +104,24 @@ export function joinCampaign(
   };
 }
 
+/** The recipients whose parameters do not fit the template, in their order. */
+export function* parametersRejections(
+  recipients: readonly Pick<NewRecipient, 'phoneNumberAsSent' | 'templateParameters'>[],
+  template: WhatsappTemplate,
+): Generator<RecipientParameters, void, undefined> {
+  const check = parameterCheck(template);
+  for (const { phoneNumberAsSent, templateParameters } of recipients) {
+    const rejection = check(templateParameters);
+    if (rejection !== null) yield { kind: 'recipient-parameters', phoneNumber: phoneNumberAsSent, rejection };
+  }
+}
+
 /** The first recipient whose parameters do not fit the template; null when all fit. */
 export function parametersRejection(
   recipients: readonly NewRecipient[],
   template: WhatsappTemplate,
 ): RecipientParameters | null {
-  for (const { phoneNumberAsSent, templateParameters } of recipients) {
-    const rejection = parameterRejection(template, templateParameters);
-    if (rejection !== null) {
-      return { kind: 'recipient-parameters', phoneNumber: phoneNumberAsSent, rejection };
-    }
-  }
-  return null;
+  return parametersRejections(recipients, template).next().value ?? null;
 }
 
 /** The numbers of countries without a price; a live project may not send to test numbers either. */

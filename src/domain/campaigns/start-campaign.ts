@@ -13,7 +13,7 @@ import { add, type Money, times } from '../shared/money.ts';
 import { findTemplate, type WhatsappBusiness } from '../whatsapp/whatsapp-resources.ts';
 import {
   numbersRejection,
-  parametersRejection,
+  parametersRejections,
   type RecipientParameters,
   type UnsupportedNumbers,
 } from './attach-recipients.ts';
@@ -112,7 +112,7 @@ export function startRejections({
   rejections.push(...senderRejections(businesses, campaign));
   const template = findTemplate(businesses, campaign.templateId);
   if (template !== null) {
-    rejections.push(...recipients.map((each) => parametersRejection([each], template)));
+    rejections.push(...parametersRejections(recipients, template));
   }
   rejections.push(numbersRejection(recipients, project.environment, prices));
   const unavailable = CAMPAIGN_CHAIN.find((channel) => !availableChannels.includes(channel));

@@ -1,5 +1,5 @@
 import { accountsOf, approvedTemplate } from '../whatsapp/sending.ts';
-import { type ParameterRejection, parameterRejection } from '../whatsapp/template-parameters.ts';
+import { type ParameterRejection, parameterCheck } from '../whatsapp/template-parameters.ts';
 import { findAccount, type WhatsappBusiness } from '../whatsapp/whatsapp-resources.ts';
 import type { SendRequest } from './send-request.ts';
 
@@ -44,7 +44,7 @@ export function decideWhatsappSender(
   if (!isTemplate) return { kind: 'usable', category: null };
   const { template } = sendable;
   return (
-    parameterRejection(template, content.templateParameters) ?? {
+    parameterCheck(template)(content.templateParameters) ?? {
       kind: 'usable',
       category: template.category,
     }

@@ -63,21 +63,24 @@ export type ParameterRejection =
   /** Header media that is no http or https URL. */
   | { readonly kind: 'template-parameter-no-url'; readonly path: string };
 
-/** Null when the parameters are exactly those of the template, and its header media is a URL. */
-export function parameterRejection(
-  template: WhatsappTemplate,
-  given: TemplateParameters,
-): ParameterRejection | null {
+/** Null when the parameters are exactly those of a template, and its header media is a URL. */
+export type ParameterCheck = (given: TemplateParameters) => ParameterRejection | null;
+
+/** Reads the template once: it may be checked for the parameters of a thousand recipients. */
+export function parameterCheck(template: WhatsappTemplate): ParameterCheck {
   const fields = requiredFields(template);
-  const missing = fields.find((field) => valueAt(given, field.path) === undefined);
-  if (missing !== undefined) return { kind: 'template-parameter-missing', path: parameterPath(missing.path) };
   const known = new Set(fields.map((field) => parameterPath(field.path)));
-  const unknown = givenPaths(given).find((path) => !known.has(path));
-  if (unknown !== undefined) return { kind: 'template-parameter-unknown', path: unknown };
   const media = mediaKeyOf(template);
-  return media !== undefined && !isHttpUrl(given.header?.[media])
-    ? { kind: 'template-parameter-no-url', path: parameterPath(['header', media]) }
-    : null;
+  return (given) => {
+    const missing = fields.find((field) => valueAt(given, field.path) === undefined);
+    if (missing !== undefined)
+      return { kind: 'template-parameter-missing', path: parameterPath(missing.path) };
+    const unknown = givenPaths(given).find((path) => !known.has(path));
+    if (unknown !== undefined) return { kind: 'template-parameter-unknown', path: unknown };
+    return media !== undefined && !isHttpUrl(given.header?.[media])
+      ? { kind: 'template-parameter-no-url', path: parameterPath(['header', media]) }
+      : null;
+  };
 }
 
 function mediaKeyOf({ components }: WhatsappTemplate): string | undefined {

@@ -216,6 +216,22 @@ test.each<[title: string, behaviour: PeerBehaviour, reason: string]>([
     `A page of ${WABA_ID}/message_templates cannot be read`,
   ],
   [
+    'a template has more components than any kind of template',
+    onThirdRequest(
+      page({ data: [{ ...TEMPLATE, components: Array(21).fill({ type: 'BODY', text: '{{1}}' }) }] }),
+    ),
+    `A page of ${WABA_ID}/message_templates cannot be read`,
+  ],
+  [
+    'a template has more buttons than any',
+    onThirdRequest(
+      page({
+        data: [{ ...TEMPLATE, components: [{ type: 'BUTTONS', buttons: Array(21).fill({ type: 'URL' }) }] }],
+      }),
+    ),
+    `A page of ${WABA_ID}/message_templates cannot be read`,
+  ],
+  [
     'a page has no cursor to the next one',
     page({ data: [], paging: { next: 'https://graph.example.com' } }),
     `${WABA_ID}/phone_numbers has no cursor to its next page`,
@@ -236,9 +252,9 @@ test.each<[title: string, behaviour: PeerBehaviour, reason: string]>([
 });
 
 it.each([
-  [20, 'account'],
-  [22, 'unavailable'],
-])('the platform holds no more than 20 MiB of an account: %i pages of 1 MB are %s', async (pages, kind) => {
+  [12, 'account'],
+  [13, 'unavailable'],
+])('the platform holds no more than 12 MiB of an account: %i pages of 1 MB are %s', async (pages, kind) => {
   const filler = 'x'.repeat(999_000);
   const { result } = await accountFrom(({ path, query }, response) => {
     if (path.endsWith('/phone_numbers')) return respondJson(response, 200, { data: [] });
@@ -251,8 +267,8 @@ it.each([
 });
 
 it.each([
-  [10, 'account'],
-  [11, 'unavailable'],
+  [6, 'account'],
+  [7, 'unavailable'],
 ])(
   'the platform counts what is stored of an account: %i pages of numbers that are longer when they are written out are %s',
   async (pages, kind) => {

@@ -171,4 +171,19 @@ describe('the parameters of recipients', () => {
     expect(parametersRejection([numbered(1), numbered(2)], template)).toBeNull();
     expect(parametersRejection([], template)).toBeNull();
   });
+
+  it('a template is read once for all recipients', () => {
+    let reads = 0;
+    const template = Object.defineProperty({ ...aWhatsappTemplate() }, 'components', {
+      get() {
+        reads += 1;
+        return [{ type: 'BODY', text: 'Hello {{1}}' }];
+      },
+    });
+    parametersRejection(many(1), template);
+    const once = reads;
+    expect(once).toBeGreaterThan(0);
+    expect(parametersRejection(many(1_000), template)).toBeNull();
+    expect(reads).toBe(2 * once);
+  });
 });

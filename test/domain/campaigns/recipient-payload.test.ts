@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { recipientPayload } from '../../../src/domain/campaigns/recipient-payload.ts';
-import { parameterRejection } from '../../../src/domain/whatsapp/template-parameters.ts';
+import { parameterCheck } from '../../../src/domain/whatsapp/template-parameters.ts';
 import type { TemplateComponent } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
 import { aWhatsappTemplate } from '../../support/builders.ts';
 
@@ -96,6 +96,6 @@ describe('the payload of a recipient', () => {
       body: { [key]: `Value ${key}` },
       buttons: {},
     });
-    expect(parameterRejection(aWhatsappTemplate({ components }), templateParameters)).toBeNull();
+    expect(parameterCheck(aWhatsappTemplate({ components }))(templateParameters)).toBeNull();
   });
 });

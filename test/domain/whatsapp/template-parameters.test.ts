@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import {
-  parameterRejection,
+  parameterCheck,
   requiredFields,
   type TemplateParameters,
 } from '../../../src/domain/whatsapp/template-parameters.ts';
@@ -97,7 +97,7 @@ describe('the parameters of a template', () => {
     ['an http URL', { header: { imageUrl: 'http://x.example/a.png' }, body, buttons }],
     ['a button without parameters', { header, body, buttons: { ...buttons, '1': {} } }],
   ])('the parameters fit the template: %s', (_, given) => {
-    expect(parameterRejection(asks, given)).toBeNull();
+    expect(parameterCheck(asks)(given)).toBeNull();
   });
 
   test.each<[string, TemplateParameters, path: string]>([
@@ -111,7 +111,7 @@ describe('the parameters of a template', () => {
     ['the part is a text, which has positions too', { header, body: 'abc', buttons } as never, 'body.1'],
     ['the part is a number', { header, body: 7, buttons } as never, 'body.1'],
   ])('the first parameter without a value is named: %s', (_, given, path) => {
-    expect(parameterRejection(asks, given)).toEqual({
+    expect(parameterCheck(asks)(given)).toEqual({
       kind: 'template-parameter-missing',
       path: `templateParameters.${path}`,
     });
@@ -124,7 +124,7 @@ describe('the parameters of a template', () => {
     [{ header, body, buttons: { ...buttons, '1': { '1': 'c' } } }, 'buttons.1.1'],
     [{ header, body: { ...body, '3': '' }, buttons }, 'body.3'],
   ])('a parameter that the template does not have is named: %j', (given, path) => {
-    expect(parameterRejection(asks, given)).toEqual({
+    expect(parameterCheck(asks)(given)).toEqual({
       kind: 'template-parameter-unknown',
       path: `templateParameters.${path}`,
     });
@@ -141,7 +141,7 @@ describe('the parameters of a template', () => {
     'https://x.example\n/a.png',
     7,
   ])('header media that is no http or https URL is named: %s', (imageUrl) => {
-    expect(parameterRejection(asks, { header: { imageUrl }, body, buttons })).toEqual({
+    expect(parameterCheck(asks)({ header: { imageUrl }, body, buttons })).toEqual({
       kind: 'template-parameter-no-url',
       path: 'templateParameters.header.imageUrl',
     });
@@ -150,7 +150,7 @@ describe('the parameters of a template', () => {
   it('header media that is no URL is named wherever the header stands in the template', () => {
     const asksForImage = template({ type: 'BODY', text: '{{1}}' }, { type: 'HEADER', format: 'IMAGE' });
     const given = { header: { imageUrl: 'a.png' }, body: { '1': 'a' } };
-    expect(parameterRejection(asksForImage, given)).toEqual({
+    expect(parameterCheck(asksForImage)(given)).toEqual({
       kind: 'template-parameter-no-url',
       path: 'templateParameters.header.imageUrl',
     });
@@ -158,12 +158,12 @@ describe('the parameters of a template', () => {
 
   it('a header of text needs no URL', () => {
     const asksForText = template({ type: 'HEADER', format: 'TEXT', text: '{{imageUrl}}' });
-    expect(parameterRejection(asksForText, { header: { imageUrl: 'no URL' } })).toBeNull();
+    expect(parameterCheck(asksForText)({ header: { imageUrl: 'no URL' } })).toBeNull();
   });
 
   it('a parameter is not found among the members that every object inherits', () => {
     const asksForConstructor = template({ type: 'BODY', text: '{{constructor}}' });
-    expect(parameterRejection(asksForConstructor, { body: {} })?.kind).toBe('template-parameter-missing');
-    expect(parameterRejection(asksForConstructor, { body: { constructor: 'x' } })).toBeNull();
+    expect(parameterCheck(asksForConstructor)({ body: {} })?.kind).toBe('template-parameter-missing');
+    expect(parameterCheck(asksForConstructor)({ body: { constructor: 'x' } })).toBeNull();
   });
 });

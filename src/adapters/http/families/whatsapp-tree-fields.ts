@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { TEMPLATE_CATEGORIES } from '../../../domain/billing/pricing.ts';
 import {
+  COMPONENT_BUTTONS_MAX,
   COMPONENT_TEXT_CHARACTERS_MAX,
   COMPONENT_URL_CHARACTERS_MAX,
   RESOURCE_TEXT_CHARACTERS_MAX,
+  TEMPLATE_COMPONENTS_MAX,
 } from '../../../domain/whatsapp/text-limits.ts';
 
 /** A line of text that no rule of ours applies to. */
@@ -34,6 +36,7 @@ const component = z.looseObject({
     .optional(),
   buttons: z
     .array(button)
+    .max(COMPONENT_BUTTONS_MAX)
     .meta({ description: 'The buttons', examples: [[]] })
     .optional(),
 });
@@ -71,6 +74,7 @@ export function whatsappTreeFields<Id extends z.ZodType, CreatedAt extends z.Zod
     createdAt,
     components: z
       .array(component)
+      .max(TEMPLATE_COMPONENTS_MAX)
       .default([])
       .meta({ description: 'Its parts, as the platform has them', examples: [[]] }),
   });

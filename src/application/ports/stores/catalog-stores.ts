@@ -56,10 +56,10 @@ export interface PriceStore {
 export type TreeOfProject = readonly [projectId: string, businesses: readonly WhatsappBusiness[]];
 
 /**
- * The resource tree of a project has no more characters as JSON: three accounts of as many templates as Meta allows. It is read
- * and written as a whole.
+ * The resource tree of a project has no more characters as JSON: two accounts of as many templates as Meta allows. It is read and
+ * written as a whole, and parsed on the event loop.
  */
-export const TREE_CHARACTERS_MAX = 40 * 1_048_576;
+export const TREE_CHARACTERS_MAX = 16 * 1_048_576;
 
 export interface WhatsappStore {
   /** Replaces the resource tree of a project. Rejects one of more than `TREE_CHARACTERS_MAX`. */
