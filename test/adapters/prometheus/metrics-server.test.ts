@@ -1,0 +1,75 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Metrics } from '../../../src/adapters/prometheus/metrics.ts';
+import { MetricsServer } from '../../../src/adapters/prometheus/metrics-server.ts';
+import { until } from '../../support/until.ts';
+
+const LOOPBACK = '127.0.0.1';
+
+let writings: number;
+/** How many the server has begun to serve. */
+let requests: number;
+/** Ends the writings of the metrics that are held. */
+let release: () => void;
+let released: Promise<void>;
+let server: MetricsServer;
+let port: number;
+
+beforeEach(async () => {
+  writings = 0;
+  requests = 0;
+  released = new Promise((resolve) => {
+    release = resolve;
+  });
+  const registry = {
+    contentType: 'text/plain',
+    async metrics() {
+      writings += 1;
+      await released;
+      return 'up 1\n';
+    },
+  } as Metrics['registry'];
+  server = new MetricsServer({ registry }, async () => {});
+  port = await server.listen(0, LOOPBACK);
+  subscribe('http.server.request.start', onRequest);
+});
+
+afterEach(() => {
+  unsubscribe('http.server.request.start', onRequest);
+  return server.close();
+});
+
+const onRequest = () => {
+  requests += 1;
+};
+
+const scrape = async () => {
+  const reply = await fetch(`http://${LOOPBACK}:${port}/metrics`);
+  return `${reply.status} ${await reply.text()}`;
+};
+
+it('scrapes at the same time share one text, and a later one has a new one', async () => {
+  const scrapes = Array.from({ length: 10 }, scrape);
+  await until(() => requests === 10);
+  release();
+  expect(new Set(await Promise.all(scrapes))).toEqual(new Set(['200 up 1\n']));
+  expect(writings).toBe(1);
+  expect(await scrape()).toBe('200 up 1\n');
+  expect(writings).toBe(2);
+});
+
+it('of scrapes that are pipelined the first is replied to, and the connection closes', async () => {
+  release();
+  const socket = connect(port, LOOPBACK);
+  let received = '';
+  socket.on('data', (bytes) => {
+    received += bytes;
+  });
+  socket.on('error', () => {});
+  socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(500));
+  await once(socket, 'close');
+  expect(received.split('HTTP/1.1 200 OK')).toHaveLength(2);
+  expect(writings).toBe(1);
+});
