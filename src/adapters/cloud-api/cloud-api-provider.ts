@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PriorityQueue } from '../../application/concurrency/priority-queue.ts';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type {
   ChannelProvider,
@@ -56,6 +57,8 @@ export class CloudApiProvider implements ChannelProvider {
   readonly name: string;
   readonly #options: CloudApiOptions;
   readonly #log: MinuteLog;
+  /** Messages whose number and template are looked up: they wait, and will take places of `http`. */
+  readonly #lookups = new PriorityQueue<{ readonly backlog: Backlog }>();
   #lastFailure: { readonly reason: string; readonly until: number } | null = null;
 
   constructor(options: CloudApiOptions) {
@@ -67,7 +70,10 @@ export class CloudApiProvider implements ChannelProvider {
   async start(): Promise<void> {}
 
   async submit(submission: Submission): Promise<SubmitResult> {
+    const lookup = { backlog: submission };
+    this.#lookups.add(lookup);
     const businesses = await this.#businessesOf(submission.projectId);
+    this.#lookups.drop(lookup);
     if (businesses === null) {
       // Our own fault, not Meta's.
       return rejectedAs('limited', 'The whatsapp numbers and templates could not be read');
@@ -87,7 +93,11 @@ export class CloudApiProvider implements ChannelProvider {
   }
 
   capacity(backlog: Backlog): ProviderCapacity {
-    return this.#options.http.capacity(backlog);
+    const { free, waiting } = this.#options.http.capacity(backlog);
+    return {
+      free: Math.max(0, free - this.#lookups.size),
+      waiting: waiting + this.#lookups.sizeOf(backlog),
+    };
   }
 
   health(): ProviderHealth {

@@ -21,7 +21,12 @@ import {
   signedCallback,
   wamidOf,
 } from '../../support/cloud-api-peer.ts';
-import { aWhatsappSubmission, cloudApi } from '../../support/cloud-api-world.ts';
+import {
+  aLinkedBusiness,
+  aWhatsappSubmission,
+  cloudApi,
+  directoryOf,
+} from '../../support/cloud-api-world.ts';
 import { freePort } from '../../support/private-server.ts';
 import { submitAll } from '../../support/submit-all.ts';
 
@@ -191,6 +196,25 @@ describe('a message that Meta rejects', () => {
       { kind: 'rejected', cause: 'limited' },
     ]);
     expect(peer.requests).toEqual([]);
+  });
+
+  it('messages whose number and template are looked up count as ones that wait', async () => {
+    const peer = await CloudApiPeer.open();
+    let resume = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      resume = resolve;
+    });
+    const directory = directoryOf([aLinkedBusiness()]);
+    const { provider } = cloudApi({
+      peer,
+      directory: { ...directory, resourcesOf: (ids) => held.then(() => directory.resourcesOf(ids)) },
+    });
+    const { free } = provider.capacity(TEXT);
+    const submitting = submitAll(provider, [TEXT, TEXT, { ...TEXT, priority: 'campaign' }]);
+    expect(provider.capacity(TEXT)).toEqual({ free: free - 3, waiting: 2 });
+    resume();
+    await submitting;
+    expect(provider.capacity(TEXT)).toEqual({ free, waiting: 0 });
   });
 });
 

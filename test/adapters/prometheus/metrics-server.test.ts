@@ -30,7 +30,7 @@ beforeEach(async () => {
       await released;
       return 'up 1\n';
     },
-  } as Metrics['registry'];
+  } as unknown as Metrics['registry'];
   server = new MetricsServer({ registry }, async () => {});
   port = await server.listen(0, LOOPBACK);
   subscribe('http.server.request.start', onRequest);
