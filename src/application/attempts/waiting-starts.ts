@@ -1,12 +1,12 @@
-import { type Backlog, backlogKey } from '../../domain/jobs/fair-share.ts';
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { StartBudget } from '../../domain/jobs/start-budget.ts';
 import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import { HANDED_OVER_PERIOD_MS, waitingMax } from '../../domain/messages/submission-share.ts';
-import { countLately, NONE_LATELY, type RecentCount, withOneMore } from '../../domain/shared/recent-count.ts';
 import { BATCH_ITEMS_MAX } from '../concurrency/batcher.ts';
 import { PriorityQueue } from '../concurrency/priority-queue.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
+import { HandedOver } from './handed-over.ts';
 import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 
 /** An attempt whose provider has no capacity waits for it for so long before it begins all the same, in milliseconds. */
@@ -43,8 +43,7 @@ interface Waiting extends WaitingStart {
 interface ProviderQueue {
   readonly provider: ChannelProvider;
   readonly starts: PriorityQueue<Waiting>;
-  /** What was handed over lately, by backlog. */
-  readonly handedOver: Map<string, RecentCount>;
+  readonly handedOver: HandedOver;
 }
 
 /**
@@ -93,9 +92,10 @@ export class WaitingStarts {
     };
   }
 
-  /** Whether the provider has capacity for an attempt of the backlog, whatever waits here. */
+  /** Whether the provider has capacity for an attempt of the backlog that waited here. More urgent ones go before it. */
   hasCapacity(provider: ChannelProvider, backlog: Backlog): boolean {
-    return this.#budgetOf(this.#queueOf(provider), false).allows(backlog);
+    const queue = this.#queueOf(provider);
+    return !queue.starts.hasBefore(backlog.priority) && this.#budgetOf(queue, false).allows(backlog);
   }
 
   /** They wait, behind the others of their backlog. */
@@ -151,8 +151,7 @@ export class WaitingStarts {
     const period = this.#period();
     return new StartBudget((backlog) => {
       const { free, waiting } = provider.capacity(backlog);
-      const lately = countLately(handedOver.get(backlogKey(backlog)) ?? NONE_LATELY, period);
-      const mayWait = waitingMax(lately) - waiting;
+      const mayWait = waitingMax(handedOver.lately(backlog, period)) - waiting;
       if (!isBehindWaiting) return { atOnce: free, mayWait };
       return { atOnce: free - starts.size, mayWait: mayWait - starts.sizeOf(backlog) };
     });
@@ -164,12 +163,11 @@ export class WaitingStarts {
     const queue: ProviderQueue = {
       provider,
       starts: new PriorityQueue(),
-      handedOver: new Map(),
+      handedOver: new HandedOver(),
     };
     this.#queues.set(provider.name, queue);
     provider.whenHandedOver((backlog) => {
-      const key = backlogKey(backlog);
-      queue.handedOver.set(key, withOneMore(queue.handedOver.get(key) ?? NONE_LATELY, this.#period()));
+      queue.handedOver.note(backlog, this.#period());
       this.#recheck(queue);
     });
     return queue;
@@ -197,10 +195,7 @@ export class WaitingStarts {
     const now = this.#ports.clock.now();
     if (Math.abs(now - this.#forgotAt) < FORGET_EVERY_MS) return;
     this.#forgotAt = now;
-    const period = this.#period();
-    for (const { handedOver } of this.#queues.values()) {
-      for (const [key, count] of handedOver) if (countLately(count, period) === 0) handedOver.delete(key);
-    }
+    for (const { handedOver } of this.#queues.values()) handedOver.forget(this.#period());
   }
 
   #period(): number {

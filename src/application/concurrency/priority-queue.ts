@@ -34,6 +34,13 @@ export class PriorityQueue<Item extends { readonly backlog: Backlog }> {
     return this.#waiting.get(priority)?.items.sizeOf(projectId) ?? 0;
   }
 
+  /** Whether anything of a more urgent priority waits. */
+  hasBefore(priority: JobPriority): boolean {
+    return JOB_PRIORITIES.slice(0, JOB_PRIORITIES.indexOf(priority)).some(
+      (each) => this.#waiting.get(each)?.items.isEmpty === false,
+    );
+  }
+
   add(item: Item): void {
     this.#waitingAs(item).items.add(item.backlog.projectId, item);
   }

@@ -20,7 +20,7 @@ export function mayHaveMore(
 export const WAITING_MIN = 4;
 /** What is handed over to a provider is counted in periods of this length, in milliseconds. */
 export const HANDED_OVER_PERIOD_MS = 1_000;
-/** More may wait: this share of what the provider took in the last period, so that they soon go out. */
+/** More may wait: this share of what the provider took of them in the last period, so that they soon go out. */
 export const WAITING_SHARE = 1 / 4;
 
 /** What stands between the submissions of one backlog and the other side. */
@@ -35,8 +35,9 @@ export interface ProviderCapacity {
 export const UNLIMITED_CAPACITY: ProviderCapacity = { free: Number.POSITIVE_INFINITY, waiting: 0 };
 
 /**
- * How many submissions of a backlog may wait at a provider that took `taken` of it in the last period. One that is begun and not
- * handed over when its process dies is never submitted, so few may wait. If none did, the provider would wait for the service.
+ * How many submissions of a backlog may wait at a provider that lately took `taken` of it and of less urgent ones. One that is
+ * begun and not handed over when its process dies is never submitted, so few may wait. If none did, the provider would wait for
+ * the service.
  */
 export function waitingMax(taken: number): number {
   return Math.max(WAITING_MIN, Math.ceil(taken * WAITING_SHARE));

@@ -99,6 +99,29 @@ describe('the admission of attempts', () => {
     expect(admitted(A)).toEqual([0]);
   });
 
+  it('of codes as many may wait as a quarter of what the provider took of them and of all texts', () => {
+    waiting = { a: 4, b: 4, c: 4 };
+    expect(admitted(A, B, CODES_OF_C)).toEqual([0, 0, 0]);
+    handedOver(20, A);
+    handedOver(12, B);
+    handedOver(8, CODES_OF_C);
+    expect(admitted(A, B, CODES_OF_C)).toEqual([1, 0, 6]);
+  });
+
+  it('texts that have waited have no capacity while codes wait, and codes have although texts do', () => {
+    free = 1;
+    waiting = { c: 4 };
+    expect([A, CODES_OF_C].map((backlog) => starts.hasCapacity(provider, backlog))).toEqual([true, true]);
+    starts.add([start(0, { backlog: CODES_OF_C }), start(1, { backlog: A })]);
+    expect([A, B, CODES_OF_C].map((backlog) => starts.hasCapacity(provider, backlog))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(ready()).toEqual([0, 1].map(anSmsId));
+    expect(starts.hasCapacity(provider, A)).toBe(true);
+  });
+
   it('what waits already goes before an attempt', () => {
     free = 3;
     starts.add(numbered(2));

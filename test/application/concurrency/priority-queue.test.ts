@@ -123,3 +123,14 @@ it('a priority queue tells how many items wait, and how many of a backlog', () =
   queue.takeAll();
   expect([queue.size, queue.isEmpty]).toEqual([0, true]);
 });
+
+it('a priority queue tells whether anything more urgent than a priority waits', () => {
+  const before = (queue: PriorityQueue<Item>) =>
+    (['code', 'text', 'campaign'] as const).map((priority) => queue.hasBefore(priority));
+  expect(before(queueOf())).toEqual([false, false, false]);
+  expect(before(queueOf(item('A', 'text')))).toEqual([false, false, true]);
+  const queue = queueOf(item('A', 'code'), item('A', 'campaign'));
+  expect(before(queue)).toEqual([false, true, true]);
+  queue.take();
+  expect(before(queue)).toEqual([false, false, false]);
+});
