@@ -224,6 +224,7 @@ export class Harness {
 
   /** One request to the HTTP interface, with the seed's first key unless told otherwise. */
   async request(path: string, request: HarnessRequest = {}): Promise<HarnessReply> {
+    if (!path.startsWith('/')) throw new Error(`The path of a request begins with /, such as /sms: ${path}`);
     const apiKey = request.apiKey === undefined ? this.apiKey : request.apiKey;
     const response = await fetch(`${await this.url}${path}`, {
       method: request.method ?? (request.body === undefined ? 'GET' : 'POST'),

@@ -13,12 +13,11 @@ import { SeedError } from '../application/seed/seed-error.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import type { ProvidersConfig } from './config/channels-file.ts';
 import { type Config, ConfigError, type ConfigMistake, NO_SEED, readConfig } from './config/config.ts';
-import { configNames } from './config/config-entries.ts';
 import { makeDatabasePlace } from './config/database-place.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './config/demo-seed.ts';
 import { secretKeyFor } from './config/secret-key.ts';
 import { parseSeed, readSeed } from './config/seed-file.ts';
-import { unknownVariables } from './config/unknown-variables.ts';
+import { unknownSettings } from './config/unknown-variables.ts';
 import { codeOf } from './error-code.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
 import { limitHeapGrowth } from './heap-growth.ts';
@@ -68,7 +67,7 @@ function operatorMistake(error: unknown): string {
 
 async function run(config: Config): Promise<void> {
   const logger = new PinoLogger({ level: config.logLevel });
-  for (const { name, suggestion } of unknownVariables(process.env, configNames())) {
+  for (const { name, suggestion } of unknownSettings(process.env)) {
     logger.warn('variable_unknown', { name, suggestion });
   }
   const simulated = simulatedChannels(config.providers);

@@ -294,6 +294,12 @@ describe("the test runner's fake timers", () => {
   });
 });
 
+it('rejects a request whose path does not begin with a slash', async () => {
+  const harness = await startHarness();
+  await expect(harness.request('sms')).rejects.toThrow('begins with /, such as /sms: sms');
+  await harness.close();
+});
+
 it('rejects requests to a harness that is closed, and opens no port', async () => {
   for (const opened of [false, true]) {
     const harness = await harnessWith();

@@ -59,6 +59,8 @@ export class CloudApiProvider implements ChannelProvider {
   readonly #log: MinuteLog;
   /** Messages whose number and template are looked up: they wait, and will take places of `http`. */
   readonly #lookups = new PriorityQueue<{ readonly backlog: Backlog }>();
+  /** Whether Meta has taken a message since the start. */
+  #hasTaken = false;
   #lastFailure: { readonly reason: string; readonly until: number } | null = null;
 
   constructor(options: CloudApiOptions) {
@@ -105,7 +107,8 @@ export class CloudApiProvider implements ChannelProvider {
     if (this.#lastFailure !== null && clock.now() < this.#lastFailure.until) {
       return { ok: false, detail: this.#lastFailure.reason };
     }
-    return { ok: true, detail: `Cloud API ${graph.version}` };
+    const detail = `Cloud API ${graph.version}`;
+    return { ok: true, detail: this.#hasTaken ? detail : `${detail}, nothing sent yet` };
   }
 
   /** Reads the default number, or who the token belongs to where there is none. */
@@ -149,6 +152,7 @@ export class CloudApiProvider implements ChannelProvider {
         }
         if (message === undefined) return unknownResult('Meta responded without an id of the message');
         this.#lastFailure = null;
+        this.#hasTaken = true;
         return { kind: 'accepted', providerMessageIds: [message.id] };
       }
       case 'error':

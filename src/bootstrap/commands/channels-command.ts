@@ -18,7 +18,7 @@ function check(context: CommandContext): Promise<number> {
     const { checkProviders } = await import('./provider-checks.ts');
     const checks = await checkProviders(config);
     if (checks.length === 0 && !context.isJson) {
-      context.output.print('channels: live projects have none; see docs/channels.md');
+      context.output.print('channels: live projects have none; set CHANNELS_FILE, see docs/channels.md');
     } else {
       context.printRows(checks, {
         columns: ['channel', 'provider', 'ok', 'detail'],

@@ -23,7 +23,8 @@ export function changesBetween(before: TrackedMessage | null, after: TrackedMess
     return isSame ? [] : [`${flow.channel.padEnd(NAME_WIDTH)}  ${word}`];
   });
   if (before?.status === after.status && before.isFinalStatus === after.isFinalStatus) return channels;
-  const end = after.isFinalStatus ? `, final, ${after.cost} IQD` : '';
+  const money = after.status === 'failed' ? `${after.cost} IQD released` : `${after.cost} IQD`;
+  const end = after.isFinalStatus ? `, final, ${money}` : '';
   return [...channels, `${'message'.padEnd(NAME_WIDTH)}  ${after.status}${end}`];
 }
 

@@ -8,6 +8,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import { type Config, ConfigError, readConfig } from '../config/config.ts';
 import { isStillToBeMade } from '../config/database-place.ts';
 import { secretKeyFor } from '../config/secret-key.ts';
+import { unknownSettings } from '../config/unknown-variables.ts';
 import { buildContainer } from '../container.ts';
 import { EXIT_CONFIGURATION, EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';
 import { type Roots, resolveRoots } from '../roots.ts';
@@ -18,14 +19,18 @@ export const NO_TABLES =
   'Barid finds no tables in its database: check DATABASE_URL, or start the service on it first';
 
 /**
- * Does `work` with the configuration of the service. Resolves with its exit code, or with `EXIT_CONFIGURATION` after a line
- * that says what is wrong.
+ * Does `work` with the configuration of the service. Says first which variables look like settings and are none. Resolves with
+ * its exit code, or with `EXIT_CONFIGURATION` after a line that says what is wrong.
  */
 export async function withConfig(
   environment: Readonly<Record<string, string | undefined>>,
   output: Pick<CommandOutput, 'error'>,
   work: (config: Config) => Promise<number>,
 ): Promise<number> {
+  for (const { name, suggestion } of unknownSettings(environment)) {
+    const meant = suggestion === null ? '' : `; ${suggestion} was probably meant`;
+    output.error(`${name} is no setting of Barid${meant}`);
+  }
   try {
     return await work(readConfig(environment));
   } catch (error) {

@@ -43,10 +43,11 @@ const SIMULATOR = 'simulator';
 /** A name stands in message ids, in the path of callbacks and in the log. */
 const NAME_PATTERN = /^[a-z0-9][a-z0-9-]{0,39}$/;
 const NAME_FORM = 'must be 1 to 40 of a-z, 0-9 and hyphen';
+const PREFIX_FORM = 'must be international digits without a leading 0, such as 96477';
 const ROUTES_MAX = 1_000;
 
 const routeSchema = z.strictObject({
-  prefixes: z.array(z.string().regex(/^[0-9]{1,15}$/, 'must be digits, such as 96477')).default([]),
+  prefixes: z.array(z.string().regex(/^[1-9][0-9]{0,14}$/, PREFIX_FORM)).default([]),
   operators: z.array(z.enum(MOBILE_OPERATORS)).default([]),
   providers: z.array(z.string()).min(1, 'must name a provider'),
 });
@@ -85,6 +86,21 @@ export function readChannelsFile(path: string, environment: Environment): Provid
     if (!(error instanceof ChannelsFileError)) throw error;
     throw new ChannelsFileError(error.problems.map((problem) => `${path}: ${problem}`));
   }
+}
+
+/** The variables that the file at `path` takes credentials from; none when it cannot be read. */
+export function credentialVariables(path: string): readonly string[] {
+  try {
+    return variablesIn(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return [];
+  }
+}
+
+function variablesIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = 'env' in value && typeof value.env === 'string' ? [value.env] : [];
+  return [...own, ...Object.values(value).flatMap(variablesIn)];
 }
 
 /**

@@ -1,4 +1,6 @@
 import leven from 'leven';
+import { credentialVariables } from './channels-file.ts';
+import { configNames } from './config-entries.ts';
 
 /** A variable that no part of the service reads, and the one that was probably meant. */
 export interface UnknownVariable {
@@ -9,6 +11,16 @@ export interface UnknownVariable {
 /** Letters that may differ from a known name: more in a longer one, so that HOME is not taken for HOST. */
 const LETTERS_PER_DIFFERENCE = 5;
 const DIFFERENCES_MAX = 3;
+
+/** Those of an environment that a process or a command was started with, but for what its channels file names. */
+export function unknownSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly UnknownVariable[] {
+  return unknownVariables(environment, [
+    ...configNames(),
+    ...credentialVariables(environment.CHANNELS_FILE ?? ''),
+  ]);
+}
 
 /**
  * The variables of an environment that look like a setting of the service and are none: they begin like a known name

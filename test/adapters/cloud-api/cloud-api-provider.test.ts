@@ -316,12 +316,12 @@ describe('health and credentials', () => {
     ]);
     expect(provider.health()).toEqual({ ok: false, detail: 'Meta rejects the credentials with code 190' });
     clock.at += UNHEALTHY_MS;
-    expect(provider.health()).toEqual({ ok: true, detail: 'Cloud API v25.0' });
+    expect(provider.health()).toEqual({ ok: true, detail: 'Cloud API v25.0, nothing sent yet' });
     await provider.submit(TEXT);
     expect(logger.count('provider_credentials_rejected')).toBe(2);
     peer.behave(accept);
     await provider.submit(TEXT);
-    expect(provider.health().ok).toBe(true);
+    expect(provider.health()).toEqual({ ok: true, detail: 'Cloud API v25.0' });
   });
 
   it('the Cloud API provider logs no token, no text and no phone number', async () => {

@@ -66,7 +66,7 @@ it('the check of channels ends with 1 when a provider does not take its credenti
 it('the check of channels says that live projects have none', async () => {
   expect(await check({})).toEqual({
     exitCode: 0,
-    lines: ['channels: live projects have none; see docs/channels.md'],
+    lines: ['channels: live projects have none; set CHANNELS_FILE, see docs/channels.md'],
   });
 });
 

@@ -82,7 +82,11 @@ describe('a channels file', () => {
     ],
     [
       { sms: { providers: SIMULATOR, routes: [{ prefixes: ['+964'], providers: ['simulator'] }] } },
-      'sms.routes.0.prefixes.0: must be digits, such as 96477',
+      'sms.routes.0.prefixes.0: must be international digits without a leading 0, such as 96477',
+    ],
+    [
+      { sms: { providers: SIMULATOR, routes: [{ prefixes: ['0770'], providers: ['simulator'] }] } },
+      'sms.routes.0.prefixes.0: must be international digits without a leading 0, such as 96477',
     ],
     [
       { sms: { providers: SIMULATOR, routes: [{ providers: [] }] } },

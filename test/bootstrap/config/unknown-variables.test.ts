@@ -1,7 +1,10 @@
-import { expect, it, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, test } from 'vitest';
 import { configNames } from '../../../src/bootstrap/config/config-entries.ts';
-import { unknownVariables } from '../../../src/bootstrap/config/unknown-variables.ts';
-import { MAIN_PROGRAM } from '../../support/compiled-service.ts';
+import { unknownSettings, unknownVariables } from '../../../src/bootstrap/config/unknown-variables.ts';
+import { BARID_PROGRAM, MAIN_PROGRAM } from '../../support/compiled-service.ts';
 import { runProgram } from '../../support/program.ts';
 
 const KNOWN = ['PORT', 'HOST', 'ROLE', 'DATABASE_URL', 'DATABASE_URL_FILE', 'EGRESS_ALLOW', 'LOG_LEVEL'];
@@ -45,4 +48,29 @@ it('warns at the start by name, never with the value', async () => {
     suggestion: 'DATABASE_URL',
   });
   expect(`${stdout}${stderr}`).not.toContain('hidden');
+});
+
+it('leaves the variables alone that the channels file takes credentials from', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'barid-variables-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'channels.json');
+  const token = { env: 'TELEGRAM_GATEWAY_TOKEN' };
+  writeFileSync(
+    file,
+    JSON.stringify({ telegram: { providers: { gateway: { kind: 'telegram-gateway', token } } } }),
+  );
+  const environment = { TELEGRAM_GATEWAY_TOKEN: 'x', TELEGRAM_OTHER_TOKEN: 'x' };
+  const namesOf = (more: object) => unknownSettings({ ...environment, ...more }).map(({ name }) => name);
+  expect(namesOf({ CHANNELS_FILE: file })).toEqual(['TELEGRAM_OTHER_TOKEN']);
+  expect(namesOf({})).toEqual(['TELEGRAM_GATEWAY_TOKEN', 'TELEGRAM_OTHER_TOKEN']);
+  expect(namesOf({ CHANNELS_FILE: join(folder, 'missing.json') })).toHaveLength(2);
+});
+
+it('a command warns of a setting that is none, and goes on', async () => {
+  const { stderr, code } = await runProgram([BARID_PROGRAM, 'channels', 'check'], {
+    PATH: process.env.PATH,
+    CHANNEL_FILE: '/nowhere/channels.json',
+  });
+  expect(code).toBe(0);
+  expect(stderr).toContain('CHANNEL_FILE is no setting of Barid; CHANNELS_FILE was probably meant');
 });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { millisecondsInSecond } from 'date-fns/constants';
 import { type Database, openDatabase } from '../../../adapters/knex/database.ts';
+import { sqliteFileOf } from '../../../adapters/knex/sqlite/file/sqlite-file.ts';
 import { SqlUnitOfWork } from '../../../adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../../adapters/node/hmac-key-hasher.ts';
 import { CheckSecretKey, WrongSecretKey } from '../../../application/access/check-secret-key.ts';
@@ -18,7 +19,12 @@ const CLOCK_MS_MAX = millisecondsInSecond;
 export async function examineDatabase(config: Config): Promise<readonly Finding[]> {
   const { database: place } = config;
   if (isStillToBeMade(place)) {
-    return [well('database', 'does not exist yet: the first start makes it')];
+    return [
+      well(
+        'database',
+        `${sqliteFileOf(place) ?? 'a database in memory'} does not exist yet: the first start makes it`,
+      ),
+    ];
   }
   const database = openDatabase(place);
   try {
