@@ -44,7 +44,8 @@ interface ErrorRule {
 const IDS_MAX = 255;
 
 const TOO_MANY_REQUESTS = 429;
-const CREDENTIALS_REJECTED: readonly number[] = [401, 403];
+/** Statuses with which a gateway does not take the credentials. */
+export const CREDENTIALS_REJECTED: readonly number[] = [401, 403];
 
 /**
  * What reads the responses; every mistake in the options goes to `mistake`, by its path in them. A gateway may repeat our own

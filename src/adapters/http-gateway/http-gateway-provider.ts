@@ -1,9 +1,12 @@
+import { MinuteLog } from '../../application/minute-log.ts';
 import type {
   ChannelProvider,
   ProviderCheck,
   ProviderHealth,
   Submission,
 } from '../../application/ports/channel-provider.ts';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { Logger } from '../../application/ports/logger.ts';
 import {
   isSuccessStatus,
   type ProviderHttp,
@@ -14,7 +17,7 @@ import { attemptName } from '../../domain/messages/attempt-name.ts';
 import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
 import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import { type RequestMaker, type SendingOptions, valuesOf } from './gateway-request.ts';
-import type { ResponseReader } from './gateway-response.ts';
+import { CREDENTIALS_REJECTED, type ResponseReader } from './gateway-response.ts';
 import { NO_MESSAGE } from './template.ts';
 
 /** A request that sends no message, and the statuses that say that the credentials are good. */
@@ -27,6 +30,8 @@ export interface GatewayCheck {
 interface HttpGatewayProviderOptions {
   readonly name: string;
   readonly http: ProviderHttp;
+  readonly clock: Clock;
+  readonly logger: Logger;
   readonly sending: SendingOptions;
   readonly request: RequestMaker;
   readonly response: ResponseReader;
@@ -36,7 +41,7 @@ interface HttpGatewayProviderOptions {
 
 const UNTRIED = 'its settings have no check request, so the first message tells whether it works';
 
-const REJECTING_STATUSES: readonly number[] = [401, 403, 429];
+const REJECTING_STATUSES: readonly number[] = [...CREDENTIALS_REJECTED, 429];
 
 /**
  * The sms gateway behind an HTTP interface that a configuration describes. Each submission is one request. Receipts come by
@@ -45,11 +50,13 @@ const REJECTING_STATUSES: readonly number[] = [401, 403, 429];
 export class HttpGatewayProvider implements ChannelProvider {
   readonly name: string;
   readonly #options: HttpGatewayProviderOptions;
+  readonly #log: MinuteLog;
   #health: ProviderHealth = { ok: true, detail: 'not used since the start' };
 
   constructor(options: HttpGatewayProviderOptions) {
     this.name = options.name;
     this.#options = options;
+    this.#log = new MinuteLog(options);
   }
 
   /** The sink is not used: receipts come by HTTP, to any process. */
@@ -59,6 +66,8 @@ export class HttpGatewayProvider implements ChannelProvider {
     const { http, request, response: read, sending } = this.#options;
     const response = await http.send({ ...request(valuesOf(submission, sending)), backlog: submission });
     if (response.kind !== 'limited') this.#health = healthAfter(response);
+    if (response.kind === 'responded' && CREDENTIALS_REJECTED.includes(response.status))
+      this.#log.warn('provider_credentials_rejected', { provider: this.name, code: response.status });
     return read(response, attemptName(submission));
   }
 

@@ -3,6 +3,12 @@ import type { RejectionClass } from '../../domain/shared/rejection-class.ts';
 /** What an error says. `already-sent`: a message of this request went out before. */
 export type ErrorClass = RejectionClass | 'already-sent';
 
+/** Telegram does not take the token. */
+export const CREDENTIALS_CODES: ReadonlySet<string> = new Set([
+  'ACCESS_TOKEN_INVALID',
+  'ACCESS_TOKEN_REQUIRED',
+]);
+
 /** Telegram publishes one code only, `ACCESS_TOKEN_INVALID`: the others are those that were seen. */
 const CLASSES: ReadonlyMap<string, ErrorClass> = new Map<string, ErrorClass>([
   ['ACCESS_TOKEN_INVALID', 'busy'],

@@ -1,4 +1,5 @@
 import { millisecondsInSecond } from 'date-fns/constants';
+import { MinuteLog } from '../../application/minute-log.ts';
 import type {
   ChannelProvider,
   ProviderHealth,
@@ -20,7 +21,7 @@ import {
 import { isFor, takenRequest } from './request-status.ts';
 import { Revocations } from './revocations.ts';
 import { GatewayClient, type GatewayParameters, type GatewayResponse } from './telegram-client.ts';
-import { errorClass } from './telegram-errors.ts';
+import { CREDENTIALS_CODES, errorClass } from './telegram-errors.ts';
 
 /** How long Telegram can be told to try a message, in seconds. */
 const TTL_MIN_S = 30;
@@ -65,6 +66,7 @@ export class TelegramGatewayProvider implements ChannelProvider {
   readonly #options: TelegramGatewayOptions;
   readonly #client: GatewayClient;
   readonly #revocations: Revocations;
+  readonly #log: MinuteLog;
   /** By attempt, the request whose fee is paid while its message was not taken yet: a later try goes under it, free. */
   readonly #ableRequests = new Map<string, string>();
   #health: ProviderHealth = { ok: true, detail: 'Telegram Gateway, nothing sent yet' };
@@ -74,6 +76,7 @@ export class TelegramGatewayProvider implements ChannelProvider {
     this.name = name;
     this.#options = options;
     this.#client = new GatewayClient({ http, baseUrl, token });
+    this.#log = new MinuteLog({ clock, logger });
     this.#revocations = new Revocations({ name, client: this.#client, clock, logger });
   }
 
@@ -190,6 +193,8 @@ export class TelegramGatewayProvider implements ChannelProvider {
   ): Promise<GatewayResponse> {
     const response = await this.#client.call(method, parameters, backlog);
     if (response.kind !== 'limited') this.#health = healthAfter(response);
+    if (response.kind === 'error' && CREDENTIALS_CODES.has(response.code))
+      this.#log.warn('provider_credentials_rejected', { provider: this.name, code: response.code });
     return response;
   }
 

@@ -136,9 +136,9 @@ function probeValues({ encodings }: SendingOptions): PlaceholderValues {
 export const httpGatewayKind: ProviderKind<ReturnType<typeof settings>> = {
   channels: ['sms'],
   settings,
-  make({ receipts, ...parts }, { name, http, hmac }) {
+  make({ receipts, ...parts }, { name, clock, logger, http, hmac }) {
     return {
-      provider: new HttpGatewayProvider({ name, http: http(), ...parts }),
+      provider: new HttpGatewayProvider({ name, clock, logger, http: http(), ...parts }),
       callback: receipts === null ? null : new HttpGatewayCallback({ receipts, hmac }),
       whatsappPlatform: null,
     };

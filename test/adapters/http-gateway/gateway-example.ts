@@ -25,10 +25,14 @@ export const JSON_HEADING = '## A gateway with JSON';
 export const QUERY_HEADING = '## A gateway with a query and plain text';
 
 /** The provider of these settings, with the credentials of the stand-ins. */
-export function gatewayOf(settings: RawSettings, timeoutMs = FAR_MS): MadeProvider {
+export function gatewayOf(
+  settings: RawSettings,
+  timeoutMs = FAR_MS,
+  logger = new RecordingLogger(),
+): MadeProvider {
   return httpGatewayKind.make(
     httpGatewayKind.settings(secretIn(CREDENTIALS)).parse(settings),
-    toolsWith(timeoutMs),
+    toolsWith(timeoutMs, logger),
   );
 }
 
@@ -41,11 +45,11 @@ export function mistakesIn(settings: RawSettings): readonly string[] {
 /** So far away that no response is late on a busy machine. */
 const FAR_MS = 9_000;
 
-function toolsWith(timeoutMs: number): ProviderTools {
+function toolsWith(timeoutMs: number, logger: RecordingLogger): ProviderTools {
   return {
     name: 'gateway',
     clock: { now: () => NOW },
-    logger: new RecordingLogger(),
+    logger,
     hmac: nodeHmac,
     whatsappDirectory: { resourcesOf: async () => new Map(), phoneIdsOf: async () => new Map() },
     http: () => new UndiciProviderHttp({ timeoutMs }),

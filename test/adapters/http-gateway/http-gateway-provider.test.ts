@@ -3,6 +3,7 @@ import type { ChannelProvider, Submission } from '../../../src/application/ports
 import { PROVIDER_RESPONSE_MEMBERS_MAX } from '../../../src/application/ports/provider-http.ts';
 import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';
+import { RecordingLogger } from '../../support/recording-logger.ts';
 import { submitAll } from '../../support/submit-all.ts';
 import { exampleOf, gatewayOf, JSON_HEADING, QUERY_HEADING, type RawSettings } from './gateway-example.ts';
 import { CREDENTIALS, JSON_DIALECT, QUERY_DIALECT, StandInGateway } from './stand-in-gateway.ts';
@@ -312,6 +313,23 @@ describe('the gateway zoo', () => {
     opening(await ZooGateway.open(ok('{"id":"a1"}'), port));
     expect(await submitOne(provider)).toEqual(accepted('a1'));
     expect(provider.health()).toEqual({ ok: true, detail: 'the last response had HTTP 200' });
+  });
+
+  it('a gateway that does not take the credentials is in the log, once a minute', async () => {
+    const zoo = opening(await ZooGateway.open({ status: 403 }));
+    const logger = new RecordingLogger();
+    const settings = { ...json, request: { ...json.request, url: `${zoo.origin}/send` } };
+    const { provider } = gatewayOf(settings, undefined, logger);
+    await submitOne(provider);
+    await submitOne(provider);
+    await provider.close();
+    expect(logger.entries).toEqual([
+      {
+        level: 'warn',
+        event: 'provider_credentials_rejected',
+        fields: { provider: 'gateway', count: 1, code: 403 },
+      },
+    ]);
   });
 
   it('a closed provider rejects messages as busy', async () => {

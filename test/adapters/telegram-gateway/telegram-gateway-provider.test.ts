@@ -307,6 +307,19 @@ describe('the errors of the Telegram Gateway', () => {
     });
   });
 
+  it('a token that Telegram does not take is in the log, once a minute', async () => {
+    const provider = aProvider({ token: 'other' });
+    await resultOf(provider);
+    await resultOf(provider);
+    expect(logger.entries).toEqual([
+      {
+        level: 'warn',
+        event: 'provider_credentials_rejected',
+        fields: { provider: provider.name, count: 1, code: 'ACCESS_TOKEN_INVALID' },
+      },
+    ]);
+  });
+
   it('an error with HTTP 400 is read like one with HTTP 200', async () => {
     peer.misbehave(PHONE, { kind: 'error', code: 'BALANCE_NOT_ENOUGH', status: 400 });
     expect(await resultOf(aProvider())).toMatchObject({ kind: 'rejected', cause: 'busy' });
