@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { problemOf } from '../../adapters/http/routing/issue-place.ts';
 import type { ProviderRoute } from '../../domain/messages/provider-route.ts';
 import { CHANNELS, type Channel } from '../../domain/shared/channel.ts';
 import { MOBILE_OPERATORS } from '../../domain/shared/phone-number.ts';
@@ -232,7 +233,7 @@ function checked<Schema extends z.ZodType>(
   place: string,
   problems: Problems,
 ): z.output<Schema> | undefined {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: problemOf });
   if (result.success) return result.data;
   for (const { path, message } of result.error.issues) {
     problems.push(`${[place, ...path].filter((part) => part !== '').join('.') || 'the file'}: ${message}`);

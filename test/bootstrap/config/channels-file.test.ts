@@ -35,16 +35,16 @@ describe('a channels file', () => {
   it.each([
     ['{', 'is not JSON: line 1, column 2'],
     [{ fax: {} }, 'fax: must be one of sms, whatsapp, telegram'],
-    [[], 'the file: Invalid input: expected record, received array'],
+    [[], 'the file: must be of the type object'],
     [{ sms: { providers: SIMULATOR, route: [] } }, 'sms.route: must be one of providers, routes'],
-    [{ sms: {} }, 'sms.providers: Invalid input: expected record, received undefined'],
+    [{ sms: {} }, 'sms.providers: is required'],
     [
       { fax: {}, sms: { providers: {} }, telegram: { providers: { tg: {} } } },
-      'fax: must be one of sms, whatsapp, telegram; sms.providers: must have a provider; telegram.providers.tg.kind: Invalid input: expected string, received undefined',
+      'fax: must be one of sms, whatsapp, telegram; sms.providers: must have a provider; telegram.providers.tg.kind: is required',
     ],
     [
       { sms: { providers: { simulator: { kind: 'simulator', token: 'x' } } } },
-      'sms.providers.simulator: Unrecognized key: "token"',
+      'sms.providers.simulator: has a field of an unknown name: token',
     ],
     [{ sms: { providers: SIMULATOR, routes: [] } }, 'sms.routes: must have a route'],
     [

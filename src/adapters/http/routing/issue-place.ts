@@ -18,10 +18,13 @@ export function issueText(issue: z.core.$ZodRawIssue): string {
   return `${placeInBody(issue.path ?? [])} ${problemOf(issue)}`;
 }
 
-function problemOf(issue: z.core.$ZodRawIssue): string {
+/** What is wrong with a value, behind its place. */
+export function problemOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'is required' : `must be of the type ${issue.expected}`;
+      return issue.input === undefined
+        ? 'is required'
+        : `must be of the type ${issue.expected === 'record' ? 'object' : issue.expected}`;
     case 'too_big':
       return `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'members'}`;
     case 'invalid_value':
