@@ -32,7 +32,7 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
   const provider = {
     name: 'smsc',
     whenHandedOver() {},
-    capacity: () => ({ free, waiting: WAITING_MIN }),
+    capacity: () => ({ free, waiting: WAITING_MIN, ahead: WAITING_MIN }),
   } as unknown as ChannelProvider;
 
   beforeEach(() => {

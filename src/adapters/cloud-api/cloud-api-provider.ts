@@ -95,10 +95,11 @@ export class CloudApiProvider implements ChannelProvider {
   }
 
   capacity(backlog: Backlog): ProviderCapacity {
-    const { free, waiting } = this.#options.http.capacity(backlog);
+    const { free, waiting, ahead } = this.#options.http.capacity(backlog);
     return {
       free: Math.max(0, free - this.#lookups.size),
       waiting: waiting + this.#lookups.sizeOf(backlog),
+      ahead: ahead + this.#lookups.sizeAhead(backlog.priority),
     };
   }
 

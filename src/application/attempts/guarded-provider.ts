@@ -22,7 +22,6 @@ import {
 } from '../../domain/messages/submit-result.ts';
 import { FAILURE_PERCENT_PERIOD_MS, openedUntil } from '../../domain/shared/circuit-breaker.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
-import { providerText } from '../../domain/shared/provider-text.ts';
 import { MinuteLog } from '../minute-log.ts';
 import type {
   ChannelProvider,
@@ -133,7 +132,7 @@ export class GuardedProvider implements ChannelProvider {
     const before = this.#circuitsFor(projectId);
     const hasWorked = didItsWork(result);
     if (hasWorked === true) this.#lastReasons.delete(projectId);
-    if (hasWorked === false) this.#lastReasons.set(projectId, reasonOf(result));
+    if (hasWorked === false) this.#lastReasons.set(projectId, ownWordsOf(result));
     const after = afterResult(projectId, before, attempt, hasWorked, this.#ports.clock.now());
     this.#keep(projectId, after);
     const { openUntil } = after.provider;
@@ -150,7 +149,7 @@ export class GuardedProvider implements ChannelProvider {
 
   /** `projectId` is null for the circuit of all, `count` 0 for an opening that was counted. */
   #logOpened(projectId: string | null, until: number, result: SubmitResult, count = 1): void {
-    const fields = { ...this.#fieldsOf(projectId), until: isoOf(until), reason: reasonOf(result) };
+    const fields = { ...this.#fieldsOf(projectId), until: isoOf(until), reason: ownWordsOf(result) };
     if (this.#log.warn('provider_circuit_opened', fields, count)) this.#toldOpen.add(projectId);
   }
 
@@ -184,7 +183,7 @@ export class GuardedProvider implements ChannelProvider {
   }
 }
 
-/** What a failure says for itself. */
-function reasonOf(result: SubmitResult): string {
-  return result.kind === 'accepted' ? '' : providerText(result.reason);
+/** What a failure says in our words. Those of the provider stand behind a colon, and may quote a message in whatever writing. */
+function ownWordsOf(result: SubmitResult): string {
+  return result.kind === 'accepted' ? '' : (result.reason.split(':', 1)[0] ?? '');
 }

@@ -12,13 +12,17 @@ export class HandedOver {
     noteIn(this.#byPriority, backlog.priority, period);
   }
 
-  /** Those of the backlog, and of all less urgent priorities: their places are what a burst of it gets. */
-  lately(backlog: Backlog, period: number): number {
-    const own = countLately(this.#byBacklog.get(backlogKey(backlog)) ?? NONE_LATELY, period);
-    return JOB_PRIORITIES.slice(JOB_PRIORITIES.indexOf(backlog.priority) + 1).reduce(
-      (sum, priority) => sum + countLately(this.#byPriority.get(priority) ?? NONE_LATELY, period),
-      own,
-    );
+  ofBacklog(backlog: Backlog, period: number): number {
+    return countLately(this.#byBacklog.get(backlogKey(backlog)) ?? NONE_LATELY, period);
+  }
+
+  /** Those of all less urgent priorities. */
+  lessUrgentThan(priority: JobPriority, period: number): number {
+    return this.#ofPriorities(JOB_PRIORITIES.slice(JOB_PRIORITIES.indexOf(priority) + 1), period);
+  }
+
+  ofAll(period: number): number {
+    return this.#ofPriorities(JOB_PRIORITIES, period);
   }
 
   /** Backlogs that are handed over no longer take no memory. */
@@ -26,6 +30,13 @@ export class HandedOver {
     for (const [key, count] of this.#byBacklog) {
       if (countLately(count, period) === 0) this.#byBacklog.delete(key);
     }
+  }
+
+  #ofPriorities(priorities: readonly JobPriority[], period: number): number {
+    return priorities.reduce(
+      (sum, priority) => sum + countLately(this.#byPriority.get(priority) ?? NONE_LATELY, period),
+      0,
+    );
   }
 }
 

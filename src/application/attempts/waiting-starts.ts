@@ -1,7 +1,12 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { StartBudget } from '../../domain/jobs/start-budget.ts';
 import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
-import { HANDED_OVER_PERIOD_MS, waitingMax } from '../../domain/messages/submission-share.ts';
+import {
+  HANDED_OVER_PERIOD_MS,
+  waitingInAllMax,
+  waitingMax,
+  waitingShare,
+} from '../../domain/messages/submission-share.ts';
 import { BATCH_ITEMS_MAX } from '../concurrency/batcher.ts';
 import { PriorityQueue } from '../concurrency/priority-queue.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
@@ -150,10 +155,16 @@ export class WaitingStarts {
   #budgetOf({ provider, starts, handedOver }: ProviderQueue, isBehindWaiting: boolean): StartBudget {
     const period = this.#period();
     return new StartBudget((backlog) => {
-      const { free, waiting } = provider.capacity(backlog);
-      const mayWait = waitingMax(handedOver.lately(backlog, period)) - waiting;
-      if (!isBehindWaiting) return { atOnce: free, mayWait };
-      return { atOnce: free - starts.size, mayWait: mayWait - starts.sizeOf(backlog) };
+      const { priority } = backlog;
+      const { free, waiting, ahead } = provider.capacity(backlog);
+      const allAhead = ahead + (isBehindWaiting ? starts.sizeAhead(priority) : 0);
+      const ownMax = waitingMax(handedOver.ofBacklog(backlog, period));
+      return {
+        atOnce: free - (isBehindWaiting ? starts.size : 0),
+        own: ownMax - waiting - (isBehindWaiting ? starts.sizeOf(backlog) : 0),
+        shared: waitingShare(handedOver.lessUrgentThan(priority, period)) - allAhead,
+        inAll: waitingInAllMax(handedOver.ofAll(period)) - allAhead,
+      };
     });
   }
 

@@ -60,7 +60,11 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
    * its share in flight has no less: what waits of it takes the places that come back first.
    */
   capacity(backlog: Backlog, free: number): ProviderCapacity {
-    return { free: Math.max(0, free - this.#waiting.size), waiting: this.#waiting.sizeOf(backlog) };
+    return {
+      free: Math.max(0, free - this.#waiting.size),
+      waiting: this.#waiting.sizeOf(backlog),
+      ahead: this.#waiting.sizeAhead(backlog.priority),
+    };
   }
 
   add(item: Item): void {

@@ -34,6 +34,14 @@ export class PriorityQueue<Item extends { readonly backlog: Backlog }> {
     return this.#waiting.get(priority)?.items.sizeOf(projectId) ?? 0;
   }
 
+  /** How many of a priority and of more urgent ones wait. */
+  sizeAhead(priority: JobPriority): number {
+    return JOB_PRIORITIES.slice(0, JOB_PRIORITIES.indexOf(priority) + 1).reduce(
+      (size, each) => size + (this.#waiting.get(each)?.items.size ?? 0),
+      0,
+    );
+  }
+
   /** Whether anything of a more urgent priority waits. */
   hasBefore(priority: JobPriority): boolean {
     return JOB_PRIORITIES.slice(0, JOB_PRIORITIES.indexOf(priority)).some(

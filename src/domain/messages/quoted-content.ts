@@ -1,4 +1,5 @@
 import { LANGUAGES } from '../shared/language.ts';
+import { toStorableLine } from '../shared/storable-text.ts';
 import type { TemplateParameters } from '../whatsapp/template-parameters.ts';
 import type { Content } from './send-request.ts';
 import { verificationText } from './verification-text.ts';
@@ -9,17 +10,29 @@ const MASK = '***';
 
 /**
  * The reason with `***` in place of the number, the code, the text and the parameters that were sent. A provider may quote them
- * in its reason, and reasons reach reports, webhooks and logs, and stay when the content of the message is masked. What has less
- * than four characters is not found.
+ * in its reason, and reasons reach reports and webhooks, and stay when the content of the message is masked. They are found also
+ * as `providerText` stores them: on one line, and at the end of the reason only their beginning. What has less than four
+ * characters is not found.
  */
 export function withoutContent(
   reason: string,
   { phoneNumber, content }: { readonly phoneNumber: string; readonly content: Content },
 ): string {
-  return [phoneNumber, ...textsOf(content)]
+  const texts = [phoneNumber, ...textsOf(content)];
+  return [...new Set([...texts, ...texts.map(toStorableLine)])]
     .filter(({ length }) => length >= QUOTED_CHARACTERS_MIN)
     .sort((a, b) => b.length - a.length)
-    .reduce((masked, value) => masked.replaceAll(value, MASK), reason);
+    .reduce((masked, value) => withoutBeginning(masked.replaceAll(value, MASK), value), reason);
+}
+
+/** Without a beginning of the value at the end of the text, which was cut there. */
+function withoutBeginning(text: string, value: string): string {
+  const beginning = value.slice(0, QUOTED_CHARACTERS_MIN);
+  const from = Math.max(0, text.length - value.length);
+  for (let at = text.indexOf(beginning, from); at !== -1; at = text.indexOf(beginning, at + 1)) {
+    if (value.startsWith(text.slice(at))) return text.slice(0, at) + MASK;
+  }
+  return text;
 }
 
 /** What a handset shows of the content, whole and in the parts that were given. */

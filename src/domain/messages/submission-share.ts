@@ -22,6 +22,8 @@ export const WAITING_MIN = 4;
 export const HANDED_OVER_PERIOD_MS = 1_000;
 /** More may wait: this share of what the provider took of them in the last period, so that they soon go out. */
 export const WAITING_SHARE = 1 / 4;
+/** So many of one priority and more urgent ones may wait together, of whatever projects, however few the provider takes. */
+export const WAITING_IN_ALL_MIN = 32;
 
 /** What stands between the submissions of one backlog and the other side. */
 export interface ProviderCapacity {
@@ -29,16 +31,34 @@ export interface ProviderCapacity {
   readonly free: number;
   /** How many of the backlog wait at the provider. */
   readonly waiting: number;
+  /** How many wait there of its priority and of more urgent ones, of whatever project. */
+  readonly ahead: number;
 }
 
 /** Of a provider at which no submission waits. */
-export const UNLIMITED_CAPACITY: ProviderCapacity = { free: Number.POSITIVE_INFINITY, waiting: 0 };
+export const UNLIMITED_CAPACITY: ProviderCapacity = {
+  free: Number.POSITIVE_INFINITY,
+  waiting: 0,
+  ahead: 0,
+};
 
 /**
- * How many submissions of a backlog may wait at a provider that lately took `taken` of it and of less urgent ones. One that is
- * begun and not handed over when its process dies is never submitted, so few may wait. If none did, the provider would wait for
- * the service.
+ * How many submissions of a backlog may wait at a provider that took `taken` of it in the last period. One that is begun and not
+ * handed over when its process dies is never submitted, so few may wait. If none did, the provider would wait for the service.
  */
 export function waitingMax(taken: number): number {
-  return Math.max(WAITING_MIN, Math.ceil(taken * WAITING_SHARE));
+  return Math.max(WAITING_MIN, waitingShare(taken));
+}
+
+/** How many wait of `taken` in a period, in the places of what is taken. */
+export function waitingShare(taken: number): number {
+  return Math.ceil(taken * WAITING_SHARE);
+}
+
+/**
+ * How many of all projects together may wait at a provider that took `taken` in the last period: as many. Each of a thousand
+ * projects may have few that wait, and all of them would be lost with their process.
+ */
+export function waitingInAllMax(taken: number): number {
+  return Math.max(WAITING_IN_ALL_MIN, taken);
 }

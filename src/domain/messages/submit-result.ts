@@ -2,7 +2,8 @@ import type { RejectionCause, RejectionClass } from '../shared/rejection-class.t
 
 /**
  * What a channel provider says at once. `unknown`: it may or may not have taken the message. The ids are those that delivery
- * receipts will come under: one per part of the message, and none when the provider named none.
+ * receipts will come under: one per part of the message, and none when the provider named none. A reason begins with our words;
+ * what the provider says stands behind a colon.
  */
 export type SubmitResult =
   | { readonly kind: 'accepted'; readonly providerMessageIds: readonly string[] }

@@ -211,10 +211,10 @@ describe('a message that Meta rejects', () => {
     });
     const { free } = provider.capacity(TEXT);
     const submitting = submitAll(provider, [TEXT, TEXT, { ...TEXT, priority: 'campaign' }]);
-    expect(provider.capacity(TEXT)).toEqual({ free: free - 3, waiting: 2 });
+    expect(provider.capacity(TEXT)).toEqual({ free: free - 3, waiting: 2, ahead: 2 });
     resume();
     await submitting;
-    expect(provider.capacity(TEXT)).toEqual({ free, waiting: 0 });
+    expect(provider.capacity(TEXT)).toEqual({ free, waiting: 0, ahead: 0 });
   });
 });
 

@@ -291,14 +291,14 @@ describe('the HTTP client of a provider', () => {
     const other = { priority: 'code', projectId: 'b' } as const;
     const told: string[] = [];
     http.whenHandedOver(({ projectId }) => told.push(projectId));
-    expect(http.capacity(backlog)).toEqual({ free: PROVIDER_REQUESTS_MAX, waiting: 0 });
+    expect(http.capacity(backlog)).toEqual({ free: PROVIDER_REQUESTS_MAX, waiting: 0, ahead: 0 });
     const sent = Array.from({ length: OF_ONE_PROJECT + 3 }, () =>
       http.send({ method: 'POST', url: peer.url('/first'), backlog }),
     );
     await peer.arrived(OF_ONE_PROJECT);
     const left = PROVIDER_REQUESTS_MAX - OF_ONE_PROJECT;
-    expect(http.capacity(backlog)).toEqual({ free: left - 3, waiting: 3 });
-    expect(http.capacity(other)).toEqual({ free: left - 3, waiting: 0 });
+    expect(http.capacity(backlog)).toEqual({ free: left - 3, waiting: 3, ahead: 3 });
+    expect(http.capacity(other)).toEqual({ free: left - 3, waiting: 0, ahead: 3 });
     expect(told).toEqual(Array(OF_ONE_PROJECT).fill('a'));
     await http.close();
     await Promise.all(sent);

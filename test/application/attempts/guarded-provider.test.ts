@@ -56,7 +56,7 @@ beforeEach(() => {
       revoked.push(ids);
     },
     whenHandedOver: (listener) => listener({ priority: 'code', projectId: 'told' }),
-    capacity: ({ projectId }) => ({ free: 0, waiting: projectId.length }),
+    capacity: ({ projectId }) => ({ free: 0, waiting: projectId.length, ahead: 40 }),
     health: () => ({ ok: true, detail: 'bound' }),
     check: async () => ({ ok: true, detail: 'welcome' }),
     async close() {},
@@ -124,12 +124,12 @@ describe('the capacity of a guarded provider', () => {
   it('the capacity is that of its provider, and without limit while the provider is not called', async () => {
     const backlog = { priority: 'code', projectId: PROJECT_ID } as const;
     const waiting = PROJECT_ID.length;
-    expect(guarded.capacity(backlog)).toEqual({ free: 0, waiting });
+    expect(guarded.capacity(backlog)).toEqual({ free: 0, waiting, ahead: 40 });
     nextResult = () => BUSY;
     await submit(10);
     expect(guarded.capacity(backlog)).toEqual(UNLIMITED_CAPACITY);
     now += PROVIDER_OPEN_WINDOWS_MS[0] ?? 0;
-    expect(guarded.capacity(backlog)).toEqual({ free: 0, waiting });
+    expect(guarded.capacity(backlog)).toEqual({ free: 0, waiting, ahead: 40 });
   });
 });
 
@@ -184,13 +184,15 @@ describe('the circuit of a guarded provider', () => {
     expect(await reasons('c')).toEqual(['Throttled', words]);
   });
 
-  it('what a provider quotes of a message is in no reason of its circuit', async () => {
+  it('what a provider says of a message is in no reason of its circuit', async () => {
     const { phoneNumber } = aSubmission();
-    nextResult = () => ({ ...BUSY, reason: `Throttled ${phoneNumber}` });
-    await submit(10);
-    const [notCalled] = await submit(1);
-    expect(notCalled).toMatchObject({ reason: expect.stringContaining(': Throttled ***') });
-    expect(logger.entries.at(-1)?.fields?.reason).toBe('Throttled ***');
+    nextResult = () => ({ ...BUSY, reason: `Meta error 4: too many to ${phoneNumber}: spam` });
+    expect(await submit(1)).toMatchObject([{ reason: 'Meta error 4: too many to ***: spam' }]);
+    await submit(9);
+    expect(await submit(1)).toMatchObject([
+      { reason: 'smsc failed too often, and is not called for now: Meta error 4' },
+    ]);
+    expect(logger.entries.at(-1)?.fields?.reason).toBe('Meta error 4');
   });
 
   it('a provider that fails with seven of ten messages is not called, although some came through', async () => {

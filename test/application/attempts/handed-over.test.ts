@@ -16,18 +16,22 @@ function handedOver(counts: readonly number[]): HandedOver {
   return count;
 }
 
-it('what was handed over counts for its own backlog, and for all of more urgent priorities', () => {
+it('what was handed over counts by backlog, by less urgent priorities and in all', () => {
   const count = handedOver([1, 20, 300, 4_000]);
-  expect(ALL.map((backlog) => count.lately(backlog, 8))).toEqual([4_321, 4_020, 4_300, 4_000]);
-  expect(count.lately({ priority: 'code', projectId: 'new' }, 8)).toBe(4_320);
+  expect(ALL.map((backlog) => count.ofBacklog(backlog, 8))).toEqual([1, 20, 300, 4_000]);
+  const priorities = ['code', 'text', 'campaign'] as const;
+  expect(priorities.map((priority) => count.lessUrgentThan(priority, 8))).toEqual([4_320, 4_000, 0]);
+  expect(count.ofAll(8)).toBe(4_321);
 });
 
 it('what was handed over counts in its period and in the next one, also when old backlogs are forgotten', () => {
   const count = handedOver([1, 20, 300, 4_000]);
   count.forget(8);
-  expect(ALL.map((backlog) => count.lately(backlog, 8))).toEqual([4_321, 4_020, 4_300, 4_000]);
+  expect([count.ofBacklog(CODES_OF_A, 8), count.ofAll(8)]).toEqual([1, 4_321]);
   count.forget(9);
-  expect(ALL.map((backlog) => count.lately(backlog, 9))).toEqual([0, 0, 0, 0]);
+  expect([count.ofBacklog(CODES_OF_A, 9), count.lessUrgentThan('code', 9), count.ofAll(9)]).toEqual([
+    0, 0, 0,
+  ]);
   count.note(CODES_OF_A, 9);
-  expect(ALL.map((backlog) => count.lately(backlog, 9))).toEqual([1, 0, 0, 0]);
+  expect([count.ofBacklog(CODES_OF_A, 9), count.ofAll(9)]).toEqual([1, 1]);
 });

@@ -10,6 +10,8 @@ import { anSmsId, HOUR_MS, NOW } from '../../support/builders.ts';
 const A: Backlog = { priority: 'text', projectId: 'a' };
 const B: Backlog = { priority: 'text', projectId: 'b' };
 const CODES_OF_C: Backlog = { priority: 'code', projectId: 'c' };
+/** Of another project. */
+const codesOf = (n: number): Backlog => ({ priority: 'code', projectId: `project ${n}` });
 const KEY = { channel: 'sms', environment: 'live', provider: 'smsc' } as const;
 const DUE_AT = NOW + 4_000;
 
@@ -35,7 +37,11 @@ beforeEach(() => {
   });
   free = 0;
   waiting = {};
-  provider = providerWith(({ projectId }) => ({ free, waiting: waiting[projectId] ?? 0 }));
+  provider = providerWith(({ priority, projectId }) => ({
+    free,
+    waiting: waiting[projectId] ?? 0,
+    ahead: (waiting.c ?? 0) + (priority === 'code' ? 0 : (waiting.a ?? 0) + (waiting.b ?? 0)),
+  }));
 });
 
 /** A provider of which only the capacity counts here. */
@@ -99,13 +105,25 @@ describe('the admission of attempts', () => {
     expect(admitted(A)).toEqual([0]);
   });
 
-  it('of codes as many may wait as a quarter of what the provider took of them and of all texts', () => {
+  it('codes of all projects together have the places of a quarter of the texts that the provider took', () => {
     waiting = { a: 4, b: 4, c: 4 };
     expect(admitted(A, B, CODES_OF_C)).toEqual([0, 0, 0]);
     handedOver(20, A);
     handedOver(12, B);
     handedOver(8, CODES_OF_C);
-    expect(admitted(A, B, CODES_OF_C)).toEqual([1, 0, 6]);
+    expect(admitted(A, B, CODES_OF_C)).toEqual([1, 0, 4]);
+    expect(admitted(CODES_OF_C, { priority: 'code', projectId: 'd' })).toEqual([4, 4]);
+    waiting = {};
+    expect(admitted(...Array.from({ length: 5 }, (_, n) => codesOf(n)))).toEqual([8, 4, 4, 4, 4]);
+  });
+
+  it('of all projects together no more wait than the provider took in the last second, or 32', () => {
+    const many = Array.from({ length: 12 }, (_, n) => codesOf(n));
+    expect(admitted(...many)).toEqual([4, 4, 4, 4, 4, 4, 4, 4, 0, 0, 0, 0]);
+    for (const backlog of many) handedOver(3, backlog);
+    expect(admitted(...many)).toEqual([4, 4, 4, 4, 4, 4, 4, 4, 4, 0, 0, 0]);
+    starts.add(numbered(30, codesOf(20)));
+    expect(admitted(...many)).toEqual([4, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
   });
 
   it('texts that have waited have no capacity while codes wait, and codes have although texts do', () => {

@@ -148,7 +148,11 @@ it('a fair queue checks no project that waits while no place is free', () => {
 
 it('a fair queue has capacity for what goes out at once behind all that waits, and tells how many of a backlog wait', () => {
   const queue = queueOf(...many(2, 'A'), item('A', 'text'), item('B'));
-  expect(queue.capacity({ priority: 'code', projectId: 'A' }, 7)).toEqual({ free: 3, waiting: 2 });
-  expect(queue.capacity({ priority: 'campaign', projectId: 'A' }, 4)).toEqual({ free: 0, waiting: 0 });
-  expect(queue.capacity({ priority: 'code', projectId: 'B' }, -1)).toEqual({ free: 0, waiting: 1 });
+  expect(queue.capacity({ priority: 'code', projectId: 'A' }, 7)).toEqual({ free: 3, waiting: 2, ahead: 3 });
+  expect(queue.capacity({ priority: 'campaign', projectId: 'A' }, 4)).toEqual({
+    free: 0,
+    waiting: 0,
+    ahead: 4,
+  });
+  expect(queue.capacity({ priority: 'code', projectId: 'B' }, -1)).toEqual({ free: 0, waiting: 1, ahead: 3 });
 });

@@ -4,6 +4,7 @@ import { StartBudget } from '../../../src/domain/jobs/start-budget.ts';
 
 const A: Backlog = { priority: 'code', projectId: 'a' };
 const B: Backlog = { priority: 'code', projectId: 'b' };
+const TEXTS: Backlog = { priority: 'text', projectId: 'a' };
 
 /** How many of ten attempts of the backlog begin. */
 function begun(budget: StartBudget, backlog: Backlog): number {
@@ -15,25 +16,44 @@ function begun(budget: StartBudget, backlog: Backlog): number {
   return count;
 }
 
+const MANY = 100;
+
 it.each([
-  ['what goes out at once, and those that may wait', { atOnce: 2, mayWait: 3 }, 5],
-  ['none while nothing goes out and enough wait', { atOnce: 0, mayWait: 0 }, 0],
-  ['none while more wait than may', { atOnce: -3, mayWait: -1 }, 0],
-  ['those that go out at once although too many wait', { atOnce: 2, mayWait: -1 }, 2],
-  ['every one without a limit', { atOnce: Number.POSITIVE_INFINITY, mayWait: 0 }, 10],
-])('of one backlog begin %s', (_, left, expected) => {
-  expect(begun(new StartBudget(() => ({ ...left })), A)).toBe(expected);
+  ['what goes out at once, and those that may wait', { atOnce: 2, own: 3, shared: 0, inAll: MANY }, 5],
+  ['none while nothing goes out and enough wait', { atOnce: 0, own: 0, shared: 0, inAll: MANY }, 0],
+  ['none while more wait than may', { atOnce: -3, own: -1, shared: -2, inAll: -5 }, 0],
+  ['those that go out at once although too many wait', { atOnce: 2, own: -1, shared: -1, inAll: -1 }, 2],
+  ['as many as take the places of less urgent ones', { atOnce: 1, own: 2, shared: 5, inAll: MANY }, 6],
+  ['its own when those are fewer', { atOnce: 1, own: 5, shared: 2, inAll: MANY }, 6],
+  ['no more than may wait in all', { atOnce: 1, own: 8, shared: 9, inAll: 3 }, 4],
+  ['every one without a limit', { atOnce: Number.POSITIVE_INFINITY, own: 0, shared: 0, inAll: 0 }, 10],
+])('of one backlog begin %s', (_, allowance, expected) => {
+  expect(begun(new StartBudget(() => allowance), A)).toBe(expected);
 });
 
-it('backlogs share what goes out at once, and not those that may wait', () => {
-  const budget = new StartBudget(() => ({ atOnce: 3, mayWait: 1 }));
+it('backlogs share what goes out at once, and not their own that may wait', () => {
+  const budget = new StartBudget(() => ({ atOnce: 3, own: 1, shared: 0, inAll: MANY }));
   expect([begun(budget, A), begun(budget, B)]).toEqual([4, 1]);
+});
+
+it('backlogs of one priority share the places of less urgent ones, and what may wait in all', () => {
+  const shared = new StartBudget(() => ({ atOnce: 0, own: 1, shared: 5, inAll: MANY }));
+  expect([begun(shared, A), begun(shared, B), begun(shared, TEXTS)]).toEqual([5, 1, 1]);
+  const inAll = new StartBudget(() => ({ atOnce: 0, own: 4, shared: 0, inAll: 6 }));
+  expect([begun(inAll, A), begun(inAll, B), begun(inAll, TEXTS)]).toEqual([4, 2, 0]);
+});
+
+it('what waits of a less urgent priority takes nothing from a more urgent one', () => {
+  const budget = new StartBudget(() => ({ atOnce: 0, own: 4, shared: 0, inAll: 6 }));
+  expect([begun(budget, TEXTS), begun(budget, A), begun(budget, B)]).toEqual([4, 4, 2]);
 });
 
 it('a backlog without a limit takes nothing from the others', () => {
   const budget = new StartBudget(({ projectId }) => ({
     atOnce: projectId === 'a' ? Number.POSITIVE_INFINITY : 2,
-    mayWait: 0,
+    own: 0,
+    shared: 0,
+    inAll: 0,
   }));
   expect([begun(budget, A), begun(budget, B)]).toEqual([10, 2]);
 });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { withoutContent } from '../../../src/domain/messages/quoted-content.ts';
 import type { Content } from '../../../src/domain/messages/send-request.ts';
+import { providerText } from '../../../src/domain/shared/provider-text.ts';
 import { aCode, aTemplateContent, aText } from '../../support/builders.ts';
 
 const masked = (reason: string, content: Content = aCode('123456')) =>
@@ -27,6 +28,23 @@ it('a reason holds no parameter of a template, wherever it stands there, and the
   expect(masked('Layla, Layla Hassan, 98765 and tok-7 to 9647712345678', content)).toBe(
     '***, ***, *** and *** to ***',
   );
+});
+
+it('a reason holds no text as it is stored: on one line, and cut at the end', () => {
+  const text = 'Your order\r\nis ready,\tLayla. Fetch it today before eight.';
+  const stored = providerText(text);
+  expect(stored).not.toBe(text);
+  expect(masked(`spam: ${stored}!`, aText(text))).toBe('spam: ***!');
+  expect(masked(`spam: ${stored.slice(0, 30)}`, aText(text))).toBe('spam: ***');
+  expect(masked(`spam: ${text.slice(0, 30)}`, aText(text))).toBe('spam: ***');
+  expect(masked('code 12345', aCode('123456'))).toBe('code ***');
+  const long = 'word '.repeat(200);
+  expect(masked(providerText(`spam: ${long}`), aText(long))).toBe('spam: ***');
+});
+
+it('a reason keeps a piece of less than four characters at its end, and what only begins alike', () => {
+  expect(masked('code 123', aCode('123456'))).toBe('code 123');
+  expect(masked('code 1234 is wrong', aCode('123456'))).toBe('code 1234 is wrong');
 });
 
 it('a reason keeps what has less than four characters', () => {
