@@ -17,6 +17,9 @@ import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 /** An attempt whose provider has no capacity waits for it for so long before it begins all the same, in milliseconds. */
 export const START_WAIT_MS = 4_000;
 
+/** The places of a provider and what waits there are the same for every project whose messages it is called for. */
+const NO_PROJECT = '';
+
 /** So often the counts of backlogs that are handed over no longer are forgotten, in milliseconds. */
 const FORGET_EVERY_MS = 10_000;
 
@@ -154,17 +157,20 @@ export class WaitingStarts {
 
   #budgetOf({ provider, starts, handedOver }: ProviderQueue, isBehindWaiting: boolean): StartBudget {
     const period = this.#period();
-    return new StartBudget((backlog) => {
-      const { priority } = backlog;
-      const { free, waiting, ahead } = provider.capacity(backlog);
-      const allAhead = ahead + (isBehindWaiting ? starts.sizeAhead(priority) : 0);
-      const ownMax = waitingMax(handedOver.ofBacklog(backlog, period));
-      return {
-        atOnce: free - (isBehindWaiting ? starts.size : 0),
-        own: ownMax - waiting - (isBehindWaiting ? starts.sizeOf(backlog) : 0),
-        shared: waitingShare(handedOver.lessUrgentThan(priority, period)) - allAhead,
-        inAll: waitingInAllMax(handedOver.ofAll(period)) - allAhead,
-      };
+    return new StartBudget({
+      ofPriority: (priority) => {
+        const { free, ahead } = provider.capacity({ priority, projectId: NO_PROJECT });
+        const allAhead = ahead + (isBehindWaiting ? starts.sizeAhead(priority) : 0);
+        return {
+          atOnce: free - (isBehindWaiting ? starts.size : 0),
+          shared: waitingShare(handedOver.lessUrgentThan(priority, period)) - allAhead,
+          inAll: waitingInAllMax(handedOver.ofAll(period)) - allAhead,
+        };
+      },
+      ofBacklog: (backlog) =>
+        waitingMax(handedOver.ofBacklog(backlog, period)) -
+        provider.capacity(backlog).waiting -
+        (isBehindWaiting ? starts.sizeOf(backlog) : 0),
     });
   }
 

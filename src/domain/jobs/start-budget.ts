@@ -1,44 +1,51 @@
 import { type Backlog, backlogKey } from './fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority } from './job-priority.ts';
 
-/** What a provider allows of one backlog, before any are used. */
+/** What a provider allows of one priority, whatever the project, before any are used. */
 export interface Allowance {
-  /** So many go out at once, together with those of other backlogs. */
+  /** So many go out at once, together with those of other priorities. */
   readonly atOnce: number;
-  /** So many more of the backlog may wait there. */
-  readonly own: number;
-  /** Or so many more of its priority and more urgent ones, of whatever project: they take the places of less urgent ones. */
+  /** So many more of the priority and of more urgent ones may wait there: they take the places of less urgent ones. */
   readonly shared: number;
-  /** More of those may not wait in any case. */
+  /** No more of those may wait in any case. */
   readonly inAll: number;
+}
+
+interface Allowances {
+  readonly ofPriority: (priority: JobPriority) => Allowance;
+  /** So many more of a backlog may wait there, although more than `shared` do. */
+  readonly ofBacklog: (backlog: Backlog) => number;
 }
 
 /**
  * What may begin at one provider in one batch: as many as go out at once, of whatever backlog, and besides them as many as may
- * wait there.
+ * wait there. Nothing is asked of a backlog while no more of its priority may begin: there may be thousands.
  */
 export class StartBudget {
-  readonly #allowanceOf: (backlog: Backlog) => Allowance;
-  readonly #allowances = new Map<string, Allowance>();
+  readonly #given: Allowances;
+  readonly #ofPriorities = new Map<JobPriority, Allowance>();
+  readonly #ofBacklogs = new Map<string, number>();
   /** How many have been used of what goes out at once, and of those that wait. */
   #usedAtOnce = 0;
   readonly #waitingOfBacklogs = new Map<string, number>();
   readonly #waitingOfPriorities = new Map<JobPriority, number>();
 
-  constructor(allowanceOf: (backlog: Backlog) => Allowance) {
-    this.#allowanceOf = allowanceOf;
+  constructor(given: Allowances) {
+    this.#given = given;
   }
 
   allows(backlog: Backlog): boolean {
-    const { atOnce, own, shared, inAll } = this.#allowance(backlog);
+    const { atOnce, shared, inAll } = this.#ofPriority(backlog.priority);
     if (atOnce > this.#usedAtOnce) return true;
     const ahead = this.#waitingAhead(backlog.priority);
     if (ahead >= inAll) return false;
-    return ahead < shared || (this.#waitingOfBacklogs.get(backlogKey(backlog)) ?? 0) < own;
+    return (
+      ahead < shared || (this.#waitingOfBacklogs.get(backlogKey(backlog)) ?? 0) < this.#ofBacklog(backlog)
+    );
   }
 
   use(backlog: Backlog): void {
-    const { atOnce } = this.#allowance(backlog);
+    const { atOnce } = this.#ofPriority(backlog.priority);
     if (atOnce === Number.POSITIVE_INFINITY) return;
     if (atOnce > this.#usedAtOnce) {
       this.#usedAtOnce += 1;
@@ -48,11 +55,17 @@ export class StartBudget {
     countOneMore(this.#waitingOfPriorities, backlog.priority);
   }
 
-  #allowance(backlog: Backlog): Allowance {
-    const key = backlogKey(backlog);
-    const allowance = this.#allowances.get(key) ?? this.#allowanceOf(backlog);
-    this.#allowances.set(key, allowance);
+  #ofPriority(priority: JobPriority): Allowance {
+    const allowance = this.#ofPriorities.get(priority) ?? this.#given.ofPriority(priority);
+    this.#ofPriorities.set(priority, allowance);
     return allowance;
+  }
+
+  #ofBacklog(backlog: Backlog): number {
+    const key = backlogKey(backlog);
+    const own = this.#ofBacklogs.get(key) ?? this.#given.ofBacklog(backlog);
+    this.#ofBacklogs.set(key, own);
+    return own;
   }
 
   /** Of the priority and of more urgent ones. */

@@ -18,6 +18,17 @@ function begun(budget: StartBudget, backlog: Backlog): number {
 
 const MANY = 100;
 
+interface Allowed {
+  readonly atOnce: number;
+  readonly own: number;
+  readonly shared: number;
+  readonly inAll: number;
+}
+
+/** The same of every priority and backlog. */
+const budgetOf = ({ own, ...ofPriority }: Allowed) =>
+  new StartBudget({ ofPriority: () => ofPriority, ofBacklog: () => own });
+
 it.each([
   ['what goes out at once, and those that may wait', { atOnce: 2, own: 3, shared: 0, inAll: MANY }, 5],
   ['none while nothing goes out and enough wait', { atOnce: 0, own: 0, shared: 0, inAll: MANY }, 0],
@@ -27,33 +38,52 @@ it.each([
   ['its own when those are fewer', { atOnce: 1, own: 5, shared: 2, inAll: MANY }, 6],
   ['no more than may wait in all', { atOnce: 1, own: 8, shared: 9, inAll: 3 }, 4],
   ['every one without a limit', { atOnce: Number.POSITIVE_INFINITY, own: 0, shared: 0, inAll: 0 }, 10],
-])('of one backlog begin %s', (_, allowance, expected) => {
-  expect(begun(new StartBudget(() => allowance), A)).toBe(expected);
+])('of one backlog begin %s', (_, allowed, expected) => {
+  expect(begun(budgetOf(allowed), A)).toBe(expected);
 });
 
 it('backlogs share what goes out at once, and not their own that may wait', () => {
-  const budget = new StartBudget(() => ({ atOnce: 3, own: 1, shared: 0, inAll: MANY }));
+  const budget = budgetOf({ atOnce: 3, own: 1, shared: 0, inAll: MANY });
   expect([begun(budget, A), begun(budget, B)]).toEqual([4, 1]);
 });
 
 it('backlogs of one priority share the places of less urgent ones, and what may wait in all', () => {
-  const shared = new StartBudget(() => ({ atOnce: 0, own: 1, shared: 5, inAll: MANY }));
+  const shared = budgetOf({ atOnce: 0, own: 1, shared: 5, inAll: MANY });
   expect([begun(shared, A), begun(shared, B), begun(shared, TEXTS)]).toEqual([5, 1, 1]);
-  const inAll = new StartBudget(() => ({ atOnce: 0, own: 4, shared: 0, inAll: 6 }));
+  const inAll = budgetOf({ atOnce: 0, own: 4, shared: 0, inAll: 6 });
   expect([begun(inAll, A), begun(inAll, B), begun(inAll, TEXTS)]).toEqual([4, 2, 0]);
 });
 
 it('what waits of a less urgent priority takes nothing from a more urgent one', () => {
-  const budget = new StartBudget(() => ({ atOnce: 0, own: 4, shared: 0, inAll: 6 }));
+  const budget = budgetOf({ atOnce: 0, own: 4, shared: 0, inAll: 6 });
   expect([begun(budget, TEXTS), begun(budget, A), begun(budget, B)]).toEqual([4, 4, 2]);
 });
 
-it('a backlog without a limit takes nothing from the others', () => {
-  const budget = new StartBudget(({ projectId }) => ({
-    atOnce: projectId === 'a' ? Number.POSITIVE_INFINITY : 2,
-    own: 0,
-    shared: 0,
-    inAll: 0,
-  }));
-  expect([begun(budget, A), begun(budget, B)]).toEqual([10, 2]);
+it('a priority without a limit takes nothing from the others', () => {
+  const budget = new StartBudget({
+    ofPriority: (priority) => ({
+      atOnce: priority === 'code' ? Number.POSITIVE_INFINITY : 2,
+      shared: 0,
+      inAll: 0,
+    }),
+    ofBacklog: () => 0,
+  });
+  expect([begun(budget, A), begun(budget, TEXTS)]).toEqual([10, 2]);
+});
+
+it('no backlog is asked for while nothing more of its priority may begin', () => {
+  let asked = 0;
+  const budget = new StartBudget({
+    ofPriority: () => ({ atOnce: 1, shared: 0, inAll: 2 }),
+    ofBacklog: () => {
+      asked += 1;
+      return 1;
+    },
+  });
+  const backlogs = Array.from(
+    { length: 1_000 },
+    (_, n): Backlog => ({ priority: 'code', projectId: `${n}` }),
+  );
+  expect(backlogs.reduce((sum, backlog) => sum + begun(budget, backlog), 0)).toBe(3);
+  expect(asked).toBeLessThanOrEqual(3);
 });
