@@ -29,7 +29,7 @@ export class MetricsServer {
   constructor({ registry }: Pick<Metrics, 'registry'>, refresh: () => Promise<void>) {
     const text = new SharedReading({
       read: async () => {
-        await sleep(this.#pausesUntil - performance.now());
+        await sleep(Math.max(0, this.#pausesUntil - performance.now()));
         await refresh();
         return await this.#timed(() => registry.metrics());
       },

@@ -1,5 +1,5 @@
 import { type Backlog, backlogKey } from '../../domain/jobs/fair-share.ts';
-import { JOB_PRIORITIES, type JobPriority } from '../../domain/jobs/job-priority.ts';
+import { JOB_PRIORITIES, type JobPriority, lessUrgentThan } from '../../domain/jobs/job-priority.ts';
 import { countLately, NONE_LATELY, type RecentCount, withOneMore } from '../../domain/shared/recent-count.ts';
 
 /** How many submissions were handed over to one provider lately, by backlog and by priority, in periods. */
@@ -18,7 +18,7 @@ export class HandedOver {
 
   /** Those of all less urgent priorities. */
   lessUrgentThan(priority: JobPriority, period: number): number {
-    return this.#ofPriorities(JOB_PRIORITIES.slice(JOB_PRIORITIES.indexOf(priority) + 1), period);
+    return this.#ofPriorities(lessUrgentThan(priority), period);
   }
 
   ofAll(period: number): number {

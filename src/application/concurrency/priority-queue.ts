@@ -1,5 +1,5 @@
 import { type Backlog, LOWER_PRIORITY_EVERY } from '../../domain/jobs/fair-share.ts';
-import { JOB_PRIORITIES, type JobPriority } from '../../domain/jobs/job-priority.ts';
+import { JOB_PRIORITIES, type JobPriority, upTo } from '../../domain/jobs/job-priority.ts';
 import { RotatingQueue } from './rotating-queue.ts';
 
 interface Waiting<Item> {
@@ -36,17 +36,12 @@ export class PriorityQueue<Item extends { readonly backlog: Backlog }> {
 
   /** How many of a priority and of more urgent ones wait. */
   sizeAhead(priority: JobPriority): number {
-    return JOB_PRIORITIES.slice(0, JOB_PRIORITIES.indexOf(priority) + 1).reduce(
-      (size, each) => size + (this.#waiting.get(each)?.items.size ?? 0),
-      0,
-    );
+    return upTo(priority).reduce((size, each) => size + (this.#waiting.get(each)?.items.size ?? 0), 0);
   }
 
   /** Whether anything of a more urgent priority waits. */
   hasBefore(priority: JobPriority): boolean {
-    return JOB_PRIORITIES.slice(0, JOB_PRIORITIES.indexOf(priority)).some(
-      (each) => this.#waiting.get(each)?.items.isEmpty === false,
-    );
+    return this.sizeAhead(priority) > (this.#waiting.get(priority)?.items.size ?? 0);
   }
 
   add(item: Item): void {

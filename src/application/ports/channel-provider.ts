@@ -74,7 +74,8 @@ export interface ChannelProvider {
    */
   whenHandedOver(listener: (backlog: Backlog) => void): void;
   /**
-   * How many more submissions of a backlog go out at once, and how many of it wait: attempts begin only when they soon go out.
+   * How many more submissions of a backlog go out at once, and how many of it and ahead of it wait: attempts begin only when they
+   * soon go out. All but what waits of the backlog itself is the same for every project, and may be asked of none.
    * `UNLIMITED_CAPACITY` when none ever waits, and when each is rejected at once.
    */
   capacity(backlog: Backlog): ProviderCapacity;

@@ -30,3 +30,13 @@ export function messagePriority({
   if (campaignId !== null) return 'campaign';
   return content.smsType === 'verification' ? 'code' : 'text';
 }
+
+/** The priority and all more urgent ones. */
+export function upTo(priority: JobPriority): readonly JobPriority[] {
+  return JOB_PRIORITIES.slice(0, JOB_PRIORITIES.indexOf(priority) + 1);
+}
+
+/** All less urgent priorities. */
+export function lessUrgentThan(priority: JobPriority): readonly JobPriority[] {
+  return JOB_PRIORITIES.slice(JOB_PRIORITIES.indexOf(priority) + 1);
+}

@@ -1,5 +1,5 @@
 import { type Backlog, backlogKey } from './fair-share.ts';
-import { JOB_PRIORITIES, type JobPriority } from './job-priority.ts';
+import { type JobPriority, upTo } from './job-priority.ts';
 
 /** What a provider allows of one priority, whatever the project, before any are used. */
 export interface Allowance {
@@ -70,10 +70,7 @@ export class StartBudget {
 
   /** Of the priority and of more urgent ones. */
   #waitingAhead(priority: JobPriority): number {
-    return JOB_PRIORITIES.slice(0, JOB_PRIORITIES.indexOf(priority) + 1).reduce(
-      (sum, each) => sum + (this.#waitingOfPriorities.get(each) ?? 0),
-      0,
-    );
+    return upTo(priority).reduce((sum, each) => sum + (this.#waitingOfPriorities.get(each) ?? 0), 0);
   }
 }
 
