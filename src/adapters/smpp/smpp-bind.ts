@@ -1,7 +1,7 @@
 import type { Logger } from '../../application/ports/logger.ts';
 import type { SmppSession, Timeouts } from './smpp-session.ts';
 
-/** The bound of the wait after the first failure; it doubles with every further one, in milliseconds. */
+/** The bound of the wait after the first session; it doubles with every further one that fails or serves nothing, in milliseconds. */
 export const RECONNECT_FIRST_MS = 1_000;
 /** The largest bound, and the one after rejected credentials, in milliseconds. */
 export const RECONNECT_MAX_MS = 30_000;
@@ -60,7 +60,6 @@ export class SmppBind {
     this.#session = session;
     const result = await session.bind();
     if (result.kind === 'bound') {
-      this.#failures = 0;
       this.#logged = null;
       logger.info('smpp_bind_opened', { provider: name });
       onChange();
@@ -74,6 +73,8 @@ export class SmppBind {
     // The same reason is logged once, however often a bind fails with it.
     if (this.#logged !== reason) logger.warn('smpp_bind_ended', { provider: name, reason });
     this.#logged = reason;
+    // An SMSC that accepts each bind only to end it is one that fails.
+    if (session.hasServed) this.#failures = 0;
     const areCredentialsRejected = result.kind === 'failed' && result.areCredentialsRejected;
     const waitMs = reconnectDelayMs(
       areCredentialsRejected ? Number.POSITIVE_INFINITY : this.#failures,

@@ -89,6 +89,7 @@ export class SmppSession {
   #socket: Socket | null = null;
   #state: State = 'new';
   #received = 0;
+  #hasServed = false;
   /** A response is overdue, and nothing came since. */
   #isSilent = false;
   /** What is written is sent when the current callback has ended. */
@@ -119,6 +120,11 @@ export class SmppSession {
 
   get isBound(): boolean {
     return this.#state === 'bound';
+  }
+
+  /** Whether its SMSC sent anything after the bind but the end. */
+  get hasServed(): boolean {
+    return this.#hasServed;
   }
 
   /** Whether it is bound and its SMSC responds. */
@@ -280,6 +286,7 @@ export class SmppSession {
     const wasSilent = this.#isSilent;
     this.#isSilent = false;
     this.#received += 1;
+    if (this.isBound && pdu.command !== 'unbind') this.#hasServed = true;
     if (pdu.isResponse) this.#requests.take(pdu);
     else this.#takeRequest(pdu);
     return wasSilent || pdu.isResponse;

@@ -29,7 +29,7 @@ export type ReadRow =
   | { readonly kind: 'row'; readonly row: InternationalPrice }
   | { readonly kind: 'mistakes'; readonly mistakes: readonly FieldMistake[] };
 
-const COUNTRY_CODE_PATTERN = new RegExp(`^[0-9]{1,${COUNTRY_CODE_DIGITS_MAX}}$`);
+const COUNTRY_CODE_PATTERN = new RegExp(`^[1-9][0-9]{0,${COUNTRY_CODE_DIGITS_MAX - 1}}$`);
 const PRICE_PATTERN = /^[0-9]{1,10}(?:\.[0-9]{1,3})?$/;
 
 const TEXT_PROBLEM = `must be a text of 1 to ${PRICE_ROW_TEXT_CHARACTERS_MAX} characters without control characters`;
@@ -49,7 +49,7 @@ const RULES: Readonly<
   countryIso: { isValid: fits(/^[A-Z]{2}$/), problem: 'must be two upper-case letters' },
   countryCode: {
     isValid: fits(COUNTRY_CODE_PATTERN),
-    problem: `must be 1 to ${COUNTRY_CODE_DIGITS_MAX} digits`,
+    problem: `must be 1 to ${COUNTRY_CODE_DIGITS_MAX} digits without a leading 0`,
   },
   country: { isValid: isName, problem: TEXT_PROBLEM },
   networkId: { isValid: isName, problem: TEXT_PROBLEM },

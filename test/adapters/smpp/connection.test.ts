@@ -103,7 +103,7 @@ describeWithSmsc('the SMPP provider keeps its binds', () => {
     expect(reasons(world)).toEqual([`The connection failed: ECONNREFUSED`]);
   });
 
-  it('the SMPP provider waits shortly again after a bind that was up', async () => {
+  it('the SMPP provider waits shortly again after a bind that served', async () => {
     const gone = await startSmsc();
     await gone.kill();
     const world = aWorld(gone.port);
@@ -112,8 +112,21 @@ describeWithSmsc('the SMPP provider keeps its binds', () => {
     await world.timers.begun(2 * FIRST_WAIT_MS);
     const back = await startSmsc(gone.port);
     await reconnected(world, 2 * FIRST_WAIT_MS);
+    expect(await world.provider.submit(aSubmission())).toMatchObject({ kind: 'accepted' });
     await back.tell({ order: 'close' });
     await reconnected(world, FIRST_WAIT_MS);
+  });
+
+  it('the SMPP provider waits twice as long after each bind that the SMSC ends at once', async () => {
+    const { smsc, world } = await openSmsc();
+    for (const waitMs of [750, 1_500, 3_000]) {
+      await smsc.tell({ order: 'unbind' });
+      await reconnected(world, waitMs);
+    }
+    await smsc.tell({ order: 'enquire_link' });
+    await smsc.seen('other', 4);
+    await smsc.tell({ order: 'unbind' });
+    await reconnected(world, 750);
   });
 
   it('the SMPP provider tries rejected credentials at the longest interval, and its health says why', async () => {

@@ -70,7 +70,8 @@ describe('a row of an import', () => {
   it.each<[field: string, value: unknown, problem: string]>([
     ['continent', '', text],
     ['countryIso', 'tr', 'must be two upper-case letters'],
-    ['countryCode', '+90', 'must be 1 to 7 digits'],
+    ['countryCode', '+90', 'must be 1 to 7 digits without a leading 0'],
+    ['countryCode', '090', 'must be 1 to 7 digits without a leading 0'],
     ['country', 7, text],
     ['networkId', '', text],
     ['networkId', undefined, 'is required'],
