@@ -160,6 +160,12 @@ describe('barid admin', () => {
     expect((await runAdmin(service, ['whatsapp', 'set', 'demo', file])).text).toMatch(/^templateCount +2$/m);
     expect((await runAdmin(service, ['whatsapp', 'show', 'demo'])).text).toContain('order_sent');
     expect((await runAdmin(service, ['audit'])).printed[1]).toMatch(/ cli +whatsapp-resources-changed /);
+    const hidden = text.replaceAll('"name": "order_update"', '"name": "\u202eorder\u009b"');
+    writeFileSync(file, hidden);
+    await runAdmin(service, ['whatsapp', 'set', 'demo', file]);
+    const shown = (await runAdmin(service, ['whatsapp', 'show', 'demo'])).text;
+    expect(shown).toContain('"name": "\\u202eorder\\u009b"');
+    expect(JSON.parse(shown)).toEqual(JSON.parse(hidden));
     writeFileSync(file, '{ "businesses": [ }');
     expect(await runAdmin(service, ['whatsapp', 'set', 'demo', file])).toMatchObject({
       code: 2,

@@ -90,14 +90,16 @@ function textOf(value: unknown): string {
     : escaped(String(value));
 }
 
-/** The text on one line, with what nobody would see as escapes of JSON; a code point beyond U+FFFF in braces. */
+/** The text on one line, with what nobody would see as escapes of JSON. */
 export function escaped(text: string): string {
-  return text.replace(INVISIBLE, (character) => SHORT_ESCAPES.get(character) ?? codePointEscape(character));
+  return text.replace(INVISIBLE, (character) => SHORT_ESCAPES.get(character) ?? codeUnitEscapes(character));
 }
 
-function codePointEscape(character: string): string {
-  const digits = (character.codePointAt(0) ?? 0).toString(16);
-  return digits.length > 4 ? `\\u{${digits}}` : `\\u${digits.padStart(4, '0')}`;
+function codeUnitEscapes(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
 }
 
 function isObject(value: unknown): value is Fields {

@@ -7,7 +7,7 @@ import {
 } from '../../../src/bootstrap/commands/text-table.ts';
 
 const HOSTILE = 'a\nb\r\t\u001b[2J\u202ec\u2028\u{e0001}';
-const ESCAPED = 'a\\nb\\r\\t\\u001b[2J\\u202ec\\u2028\\u{e0001}';
+const ESCAPED = 'a\\nb\\r\\t\\u001b[2J\\u202ec\\u2028\\udb40\\udc01';
 
 describe('a table for terminals', () => {
   it('a table has no control character, no mark of direction and no line end in a cell', () => {

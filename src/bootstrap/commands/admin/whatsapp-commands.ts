@@ -5,7 +5,7 @@ import { countResources, type WhatsappBusiness } from '../../../domain/whatsapp/
 import { jsonMistake } from '../../config/json-mistake.ts';
 import { EXIT_USAGE } from '../../exit-codes.ts';
 import { CommandError } from '../command-error.ts';
-import { fieldLines } from '../text-table.ts';
+import { escaped, fieldLines } from '../text-table.ts';
 import { type AdminConsole, type Fields, pathOf } from './admin-console.ts';
 
 /** `barid admin whatsapp`. */
@@ -18,7 +18,7 @@ export function addWhatsappCommands(program: Command, admin: AdminConsole): void
     .description('print the resources as JSON, as set takes them')
     .argument('<project>', 'id or slug')
     .action((project: string) =>
-      admin.print({ path: pathTo(project) }, (tree) => [JSON.stringify(tree, null, 2)]),
+      admin.print({ path: pathTo(project) }, (tree) => JSON.stringify(tree, null, 2).split('\n').map(escaped)),
     );
   whatsapp
     .command('set')
