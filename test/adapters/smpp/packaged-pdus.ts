@@ -1,32 +1,10 @@
 import smpp from 'smpp';
 import type { Delivery } from '../../../src/adapters/smpp/pdu.ts';
+import { leaveUndecoded } from '../../support/undecoded-pdus.ts';
 
-// The package decodes texts and times of a `deliver_sm`; here they stay octets.
-const { int8, cstring, buffer, tlv } = smpp.types;
-smpp.addCommand('deliver_sm', {
-  id: 0x0000_0005,
-  params: {
-    service_type: { type: cstring },
-    source_addr_ton: { type: int8 },
-    source_addr_npi: { type: int8 },
-    source_addr: { type: cstring },
-    dest_addr_ton: { type: int8 },
-    dest_addr_npi: { type: int8 },
-    destination_addr: { type: cstring },
-    esm_class: { type: int8 },
-    protocol_id: { type: int8 },
-    priority_flag: { type: int8 },
-    schedule_delivery_time: { type: cstring },
-    validity_period: { type: cstring },
-    registered_delivery: { type: int8 },
-    replace_if_present_flag: { type: int8 },
-    data_coding: { type: int8 },
-    sm_default_msg_id: { type: int8 },
-    short_message: { type: buffer },
-  },
-});
-smpp.addTLV('message_payload', { id: 0x0424, type: tlv.buffer });
-smpp.addTLV('receipted_message_id', { id: 0x001e, type: tlv.buffer });
+leaveUndecoded('deliver_sm');
+smpp.addTLV('message_payload', { id: 0x0424, type: smpp.types.tlv.buffer });
+smpp.addTLV('receipted_message_id', { id: 0x001e, type: smpp.types.tlv.buffer });
 
 /** A PDU as the package writes it. */
 export function packagedPdu(
