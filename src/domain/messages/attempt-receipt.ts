@@ -1,5 +1,4 @@
 import type { DeliveryReceipt } from '../shared/delivery-receipt.ts';
-import { providerText } from '../shared/provider-text.ts';
 import { submitted } from './attempt-result.ts';
 import type { ChainEffect, ChainEvent, ChainOutcome } from './chain-event.ts';
 import { finish, isCurrent, isGivenUp, next, OPEN, replace, withoutEffects } from './chain-outcome.ts';
@@ -49,7 +48,7 @@ export function receiptArrived(before: Message, event: ReceiptEvent, now: number
 
 /** Once the content is masked nobody can tell what a provider quotes of it. */
 function reasonOf({ reason }: Extract<DeliveryReceipt, { kind: 'failed' }>, message: Message): string {
-  return message.isFinal ? LATE_FAILURE_REASON : providerText(withoutContent(reason, message));
+  return message.isFinal ? LATE_FAILURE_REASON : withoutContent(reason, message);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { LANGUAGES } from '../shared/language.ts';
+import { providerText } from '../shared/provider-text.ts';
 import { toStorableLine } from '../shared/storable-text.ts';
 import type { TemplateParameters } from '../whatsapp/template-parameters.ts';
 import type { Content } from './send-request.ts';
@@ -9,20 +10,19 @@ const QUOTED_CHARACTERS_MIN = 4;
 const MASK = '***';
 
 /**
- * The reason with `***` in place of the number, the code, the text and the parameters that were sent. A provider may quote them
- * in its reason, and reasons reach reports and webhooks, and stay when the content of the message is masked. They are found also
- * as `providerText` stores them: on one line, and at the end of the reason only their beginning. What has less than four
- * characters is not found.
+ * The reason as it is stored, with `***` in place of the number, the code, the text and the parameters that were sent. A provider
+ * may quote them in its reason, and reasons reach reports and webhooks, and stay when the content of the message is masked. Where
+ * the reason was cut, the beginning of one is found too. What has less than four characters is not found.
  */
 export function withoutContent(
   reason: string,
   { phoneNumber, content }: { readonly phoneNumber: string; readonly content: Content },
 ): string {
-  const texts = [phoneNumber, ...textsOf(content)];
-  return [...new Set([...texts, ...texts.map(toStorableLine)])]
+  const texts = new Set([phoneNumber, ...textsOf(content)].map(toStorableLine));
+  return [...texts]
     .filter(({ length }) => length >= QUOTED_CHARACTERS_MIN)
     .sort((a, b) => b.length - a.length)
-    .reduce((masked, value) => withoutBeginning(masked.replaceAll(value, MASK), value), reason);
+    .reduce((masked, value) => withoutBeginning(masked.replaceAll(value, MASK), value), providerText(reason));
 }
 
 /** Without a beginning of the value at the end of the text, which was cut there. */

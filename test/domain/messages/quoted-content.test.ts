@@ -39,7 +39,11 @@ it('a reason holds no text as it is stored: on one line, and cut at the end', ()
   expect(masked(`spam: ${text.slice(0, 30)}`, aText(text))).toBe('spam: ***');
   expect(masked('code 12345', aCode('123456'))).toBe('code ***');
   const long = 'word '.repeat(200);
-  expect(masked(providerText(`spam: ${long}`), aText(long))).toBe('spam: ***');
+  expect(masked(`spam: ${long}`, aText(long))).toBe('spam: ***');
+});
+
+it('a reason is on one line and has 500 characters at most', () => {
+  expect(masked(`a\n${'b'.repeat(1_000)}`)).toBe(`a ${'b'.repeat(498)}`);
 });
 
 it('a reason keeps a piece of less than four characters at its end, and what only begins alike', () => {
