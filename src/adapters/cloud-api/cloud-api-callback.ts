@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nextRound } from '../../application/concurrency/next-round.ts';
 import type {
   CallbackContent,
   CallbackRequest,
@@ -36,6 +37,8 @@ export const CHALLENGE_CHARACTERS_MAX = 512;
  * contacts are read beside them.
  */
 export const CALLBACK_ITEMS_MAX = 10_000;
+/** Items that are read before other work may run: a few milliseconds. */
+export const CALLBACK_ITEMS_PER_ROUND = 200;
 
 const SIGNATURE_PATTERN = /^sha256=([0-9a-f]{64})$/i;
 /** It is returned in our own reply, so nothing in it may be markup. */
@@ -107,7 +110,7 @@ export class CloudApiCallback implements ProviderCallback {
       left: CALLBACK_ITEMS_MAX,
       contactsLeft: CALLBACK_ITEMS_MAX,
     };
-    readItems(read.data.entry, items, (each) => readEntry(each, items));
+    await readItems(read.data.entry, items, (each) => readEntry(each, items));
     const events: readonly ProviderEvent[] = [
       ...items.receipts.map((given) => {
         const receipt = { ...given, receipt: withMaskedReason(given.receipt, this.#masked) };
@@ -134,20 +137,20 @@ export class CloudApiCallback implements ProviderCallback {
   }
 }
 
-function readEntry(given: unknown, items: Items): boolean {
+async function readEntry(given: unknown, items: Items): Promise<boolean> {
   const read = entry.safeParse(given);
-  if (read.success) readItems(read.data.changes, items, (each) => readChange(each, items));
+  if (read.success) await readItems(read.data.changes, items, (each) => readChange(each, items));
   return read.success;
 }
 
 /** Other fields than messages, such as reviews of templates, are not for us. */
-function readChange(given: unknown, items: Items): boolean {
+async function readChange(given: unknown, items: Items): Promise<boolean> {
   const read = change.safeParse(given);
   if (read.success && read.data.field !== FIELD) return true;
   const content = read.success ? value.safeParse(read.data.value) : read;
   if (!content.success || !('metadata' in content.data)) return false;
   const { metadata, contacts = [], statuses = [], messages = [] } = content.data;
-  readItems(statuses, items, (status) => {
+  await readItems(statuses, items, (status) => {
     const receipt = statusReceipt(status);
     if (receipt !== null && receipt !== 'ignored') items.receipts.push(receipt);
     return receipt !== null;
@@ -155,7 +158,7 @@ function readChange(given: unknown, items: Items): boolean {
   const known = messages.length === 0 ? [] : contacts.slice(0, items.contactsLeft);
   items.contactsLeft -= known.length;
   const names = contactNames(known);
-  readItems(messages, items, (message) => {
+  await readItems(messages, items, (message) => {
     const arrival = inboundMessage(message, names);
     if (arrival !== null) items.written.push({ platformId: metadata.phone_number_id, arrival });
     return arrival !== null;
@@ -164,9 +167,18 @@ function readChange(given: unknown, items: Items): boolean {
 }
 
 /** Items beyond the limit count as malformed: they are not read, and the operator is told. */
-function readItems(given: readonly unknown[], items: Items, isRead: (item: unknown) => boolean): void {
+async function readItems(
+  given: readonly unknown[],
+  items: Items,
+  isRead: (item: unknown) => boolean | Promise<boolean>,
+): Promise<void> {
   for (const item of given) {
     items.left -= 1;
-    if (items.left < 0 || !isRead(item)) items.malformed += 1;
+    if (items.left < 0) {
+      items.malformed += 1;
+      continue;
+    }
+    if (items.left % CALLBACK_ITEMS_PER_ROUND === 0) await nextRound();
+    if (!(await isRead(item))) items.malformed += 1;
   }
 }

@@ -1,3 +1,4 @@
+import { nextRound } from '../../application/concurrency/next-round.ts';
 import type { CallbackContent, CallbackRequest } from '../../application/ports/provider-callback.ts';
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
 import { parseAttemptName } from '../../domain/messages/attempt-name.ts';
@@ -13,12 +14,14 @@ type Authorizer = (request: CallbackRequest, hmac: Hmac) => boolean;
 
 /** Receipts in one request. */
 export const RECEIPTS_MAX = 10_000;
+/** Receipts that are read before other work may run: a few milliseconds. */
+export const RECEIPTS_PER_ROUND = 500;
 const TOO_MANY = `A request has at most ${RECEIPTS_MAX} receipts`;
 
 const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
 
 /** Finds the receipts in a request of the gateway. */
-export type ReceiptReader = (request: CallbackRequest, hmac: Hmac) => CallbackContent;
+export type ReceiptReader = (request: CallbackRequest, hmac: Hmac) => Promise<CallbackContent>;
 
 /**
  * What reads the receipts; every mistake in the options goes to `mistake`, by its path in them. With `namesAttempts` they come
@@ -37,7 +40,7 @@ export function receiptReader(
   const itemsIn = listFinder(options.items, mistake);
   const eventIn = eventFinder(options, namesAttempts, reasonMask(secrets.values()), mistake);
 
-  return (request, hmac) => {
+  return async (request, hmac) => {
     if (!isAuthorized(request, hmac)) return { kind: 'forged' };
     if (request.method !== method) return { kind: 'unreadable', problem: `Receipts come by ${method}` };
     const document = documentOf(request, from);
@@ -45,12 +48,15 @@ export function receiptReader(
     const items = itemsIn(document);
     if (items === null) return { kind: 'unreadable', problem: 'The list of receipts is missing' };
     if (items.length > RECEIPTS_MAX) return { kind: 'unreadable', problem: TOO_MANY };
-    const found = items.map(eventIn);
-    return {
-      kind: 'events',
-      events: found.filter((each) => typeof each === 'object'),
-      malformed: found.filter((each) => each === 'malformed').length,
-    };
+    const events: ProviderEvent[] = [];
+    let malformed = 0;
+    for (const [index, item] of items.entries()) {
+      if (index > 0 && index % RECEIPTS_PER_ROUND === 0) await nextRound();
+      const found = eventIn(item);
+      if (found === 'malformed') malformed += 1;
+      else if (found !== 'ignored') events.push(found);
+    }
+    return { kind: 'events', events, malformed };
   };
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import {
   CALLBACK_ITEMS_MAX,
+  CALLBACK_ITEMS_PER_ROUND,
   CHALLENGE_CHARACTERS_MAX,
 } from '../../../src/adapters/cloud-api/cloud-api-callback.ts';
 import { INBOUND_TEXT_CHARACTERS_MAX } from '../../../src/adapters/cloud-api/inbound-message.ts';
@@ -16,6 +17,7 @@ import {
   VERIFY_TOKEN,
 } from '../../support/cloud-api-peer.ts';
 import { cloudApi, PHONE_ID } from '../../support/cloud-api-world.ts';
+import { roundsDuring } from '../../support/rounds-during.ts';
 
 const { callback } = cloudApi({ peer: { url: 'http://127.0.0.1:1' } });
 
@@ -159,6 +161,12 @@ describe('statuses of messages', () => {
     const { receipts, malformed } = await statuses(...given);
     // The entry and the change that they stand in count as well.
     expect([receipts.length, malformed]).toEqual([CALLBACK_ITEMS_MAX - 2, 4]);
+  });
+
+  it('other work runs while the callback reads thousands of statuses', async () => {
+    const given = Array.from({ length: CALLBACK_ITEMS_MAX }, () => aStatus('wamid.1', 'sent'));
+    const rounds = await roundsDuring(() => statuses(...given));
+    expect(rounds).toBeGreaterThanOrEqual(CALLBACK_ITEMS_MAX / CALLBACK_ITEMS_PER_ROUND - 1);
   });
 
   it('the callback reads only the first error of a status', async () => {

@@ -1,12 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { RECEIPTS_MAX } from '../../../src/adapters/http-gateway/gateway-receipts.ts';
+import { RECEIPTS_MAX, RECEIPTS_PER_ROUND } from '../../../src/adapters/http-gateway/gateway-receipts.ts';
 import type {
   CallbackContent,
   CallbackRequest,
   ProviderCallback,
 } from '../../../src/application/ports/provider-callback.ts';
 import type { DeliveryReceipt } from '../../../src/domain/shared/delivery-receipt.ts';
+import { roundsDuring } from '../../support/rounds-during.ts';
 import { exampleOf, gatewayOf, JSON_HEADING, QUERY_HEADING, type RawSettings } from './gateway-example.ts';
 import { aCallback, CREDENTIALS, queryReceipt, signedReceipts } from './stand-in-gateway.ts';
 
@@ -65,6 +66,12 @@ describe('the callback of the JSON example of the page', () => {
     const problem = 'A request has at most 10000 receipts';
     if (content.kind === 'unreadable') expect(content.problem).toBe(problem);
     else expect(content).toMatchObject({ events: { length: count }, malformed: 0 });
+  });
+
+  it('other work runs while the callback reads thousands of receipts', async () => {
+    const receipts = Array.from({ length: RECEIPTS_MAX }, () => ({ id: 'a1', state: 'DELIVERED' }));
+    const rounds = await roundsDuring(() => read(receipts));
+    expect(rounds).toBeGreaterThanOrEqual(RECEIPTS_MAX / RECEIPTS_PER_ROUND - 1);
   });
 
   it('a malformed receipt spoils no other one', async () => {

@@ -107,7 +107,7 @@ it('the reason of a receipt never quotes a credential', async () => {
     status: 'p@ss word',
     err: 'p%40ss%20word',
   });
-  const content = read(
+  const content = await read(
     { method: 'GET', query, headers: {}, body: Buffer.alloc(0) },
     (key, [text]) => `${key.text}${text}`,
   );

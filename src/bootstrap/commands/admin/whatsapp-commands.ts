@@ -18,7 +18,9 @@ export function addWhatsappCommands(program: Command, admin: AdminConsole): void
     .description('print the resources as JSON, as set takes them')
     .argument('<project>', 'id or slug')
     .action((project: string) =>
-      admin.print({ path: pathTo(project) }, (tree) => JSON.stringify(tree, null, 2).split('\n').map(escaped)),
+      admin.print({ path: pathTo(project) }, (tree) =>
+        JSON.stringify(tree, null, 2).split('\n').map(escaped),
+      ),
     );
   whatsapp
     .command('set')

@@ -3,6 +3,7 @@ import {
   type JsonRow,
   readJsonPrices,
 } from '../../../../src/application/operators/prices/json-price-file.ts';
+import { roundsDuring } from '../../../support/rounds-during.ts';
 
 async function rowsOf(text: string, max = Number.POSITIVE_INFINITY) {
   const rows: JsonRow[] = [];
@@ -78,17 +79,9 @@ describe('a price list in JSON that is read row by row', () => {
     ['200,000 characters', ' '.repeat(1_000_000), 5],
     ['500 rows', '{},'.repeat(1_500), 3],
   ])('other work runs after every %s of a file', async (_, text, pauses) => {
-    let turns = 0;
-    let isDone = false;
-    const tick = () => {
-      turns += 1;
-      if (!isDone) setImmediate(tick);
-    };
-    setImmediate(tick);
-    await rowsOf(`{"international":[${text}{}]}`);
-    isDone = true;
-    expect(turns).toBeGreaterThanOrEqual(pauses);
-    expect(turns).toBeLessThanOrEqual(pauses + 1);
+    const rounds = await roundsDuring(() => rowsOf(`{"international":[${text}{}]}`));
+    expect(rounds).toBeGreaterThanOrEqual(pauses);
+    expect(rounds).toBeLessThanOrEqual(pauses + 1);
   });
 
   it('a row that is no JSON is undefined, and the others are read', async () => {
