@@ -6,6 +6,7 @@ import { inboundHeaders } from '../../domain/webhooks/inbound-event.ts';
 import { secretsFor } from '../../domain/webhooks/inbound-webhook.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { isInbound } from '../../domain/webhooks/webhook-kind.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
 import type { WebhookRequest, WebhookTransport } from '../ports/webhook-transport.ts';
 import type { CurrentInboundWebhooks } from './current-inbound-webhooks.ts';
@@ -53,7 +54,7 @@ export class AttemptDelivery {
   #headers(event: WebhookEvent, [first, ...others]: readonly PlainSecret[], now: number): Headers {
     const { hmac } = this.#ports;
     const { id: eventId, body } = event;
-    return event.kind === 'inbound'
+    return isInbound(event.kind)
       ? inboundHeaders(hmac, { eventId, body, secrets: [first ?? '', ...others] }, event.attempts + 1, now)
       : deliveryHeaders(hmac, { eventId, now, body, secret: first ?? null });
   }
@@ -62,7 +63,7 @@ export class AttemptDelivery {
     event: WebhookEvent,
     now: number,
   ): readonly SealedSecret[] | Promise<readonly SealedSecret[]> {
-    return event.kind === 'inbound' ? this.#inboundSecrets(event, now) : sealedIn(event);
+    return isInbound(event.kind) ? this.#inboundSecrets(event, now) : sealedIn(event);
   }
 
   async #inboundSecrets(event: WebhookEvent, now: number): Promise<readonly SealedSecret[]> {

@@ -1,8 +1,5 @@
 import type { CircuitBreaker } from '../shared/circuit-breaker.ts';
-
-/** What a webhook tells of: a message that was sent, one that came in, or credit that became low. */
-export const WEBHOOK_KINDS = ['delivery', 'inbound', 'credit'] as const;
-export type WebhookKind = (typeof WEBHOOK_KINDS)[number];
+import { isInbound, type WebhookKind } from './webhook-kind.ts';
 
 /**
  * Why an attempt has no response. `address-refused`: the url can never be connected to, so no later attempt can differ.
@@ -58,5 +55,5 @@ export function isSuccess(result: DeliveryResult): boolean {
  * circuit. At an open one it may be the half-open attempt, and counts.
  */
 export function countsForCircuit({ openUntil }: CircuitBreaker, kind: WebhookKind): boolean {
-  return kind !== 'inbound' || openUntil !== null;
+  return !isInbound(kind) || openUntil !== null;
 }

@@ -2,12 +2,13 @@ import { tellsOfEnd } from './delivery-event.ts';
 import { addressOf, type InboundWebhook } from './inbound-webhook.ts';
 import { WEBHOOK_LOG_LIFETIME_MS } from './retry-schedule.ts';
 import { isOpen, scheduled, supersede, type WebhookEvent } from './webhook-event.ts';
+import { isInbound, orderingOf } from './webhook-kind.ts';
 
 /** What is known beside the events that are sent again. */
 export interface ResendContext {
   /** The ids of messages that are not final. */
   readonly openMessages: ReadonlySet<string>;
-  /** The newest event of each ordering key of low credit. */
+  /** The newest event of each ordering key of notices. */
   readonly newestNotices: ReadonlyMap<string, string>;
   /** The inbound webhooks that whatsapp numbers have now, by our id of the number. */
   readonly inboundWebhooks: ReadonlyMap<string, InboundWebhook>;
@@ -62,19 +63,27 @@ function withPresentAddress(
 
 /**
  * Ids do not order the events of one message: two may be made in one millisecond, or by processes whose clocks differ. The
- * message itself says whether there is one behind `sent`. Notices of low credit have a top-up between them, so ids order them.
- * An inbound message has one event.
+ * message itself says whether there is one behind `sent`. Notices have a top-up between them, so ids order them.
+ * A message that came in has one event.
  */
 function isNewest(
   { id, kind, orderingKey, body }: WebhookEvent,
   { openMessages, newestNotices }: ResendContext,
 ): boolean {
-  if (kind === 'inbound') return true;
-  if (kind === 'delivery') return tellsOfEnd(body) || openMessages.has(orderingKey);
-  return newestNotices.get(orderingKey) === id;
+  const ordering = orderingOf(kind);
+  switch (ordering) {
+    case 'message':
+      return tellsOfEnd(body) || openMessages.has(orderingKey);
+    case 'arrival':
+      return true;
+    case 'notices':
+      return newestNotices.get(orderingKey) === id;
+    default:
+      return ordering satisfies never;
+  }
 }
 
 function reopened(event: WebhookEvent): WebhookEvent {
   if (isOpen(event)) return event;
-  return { ...event, state: event.kind === 'inbound' ? 'queued_retry' : 'pending' };
+  return { ...event, state: isInbound(event.kind) ? 'queued_retry' : 'pending' };
 }

@@ -1,11 +1,12 @@
 import type { SealedSecret } from '../shared/sealed-secret.ts';
-import { type DeliveryResult, errorOf, isPermanent, isSuccess, type WebhookKind } from './delivery-result.ts';
+import { type DeliveryResult, errorOf, isPermanent, isSuccess } from './delivery-result.ts';
 import {
   INBOUND_QUICK_ATTEMPTS,
   type NextAttempt,
   nextDeliveryAttempt,
   nextInboundAttempt,
 } from './retry-schedule.ts';
+import { isInbound, type WebhookKind } from './webhook-kind.ts';
 
 /**
  * `pending` is tried again soon, `queued_retry` hourly (inbound events only); the others are final. `superseded`: a later
@@ -163,7 +164,7 @@ function nextAttempt(
   { result, startedAt, endedAt, jitter }: FinishedAttempt,
 ): NextAttempt {
   const { attempts } = tried;
-  if (tried.kind === 'inbound') {
+  if (isInbound(tried.kind)) {
     const firstAttemptAt = tried.firstAttemptAt ?? startedAt;
     return nextInboundAttempt({ attempts, firstAttemptAt, attemptedAt: startedAt });
   }
@@ -173,5 +174,5 @@ function nextAttempt(
 }
 
 function stateOfRetry({ kind, attempts }: WebhookEvent): WebhookState {
-  return kind === 'inbound' && attempts >= INBOUND_QUICK_ATTEMPTS ? 'queued_retry' : 'pending';
+  return isInbound(kind) && attempts >= INBOUND_QUICK_ATTEMPTS ? 'queued_retry' : 'pending';
 }

@@ -8,9 +8,9 @@ import {
   openedUntil,
   recordAttempt as recordWith,
 } from '../../../src/domain/shared/circuit-breaker.ts';
-import type { WebhookKind } from '../../../src/domain/webhooks/delivery-result.ts';
 import { countsForCircuit } from '../../../src/domain/webhooks/delivery-result.ts';
 import { BREAKER_LIFETIME_MS, OPEN_WINDOWS_MS } from '../../../src/domain/webhooks/destination-circuit.ts';
+import type { WebhookKind } from '../../../src/domain/webhooks/webhook-kind.ts';
 import { MINUTE_MS, NOW, SECOND_MS } from '../../support/builders.ts';
 
 const circuitAt = (breaker: CircuitBreaker, now: number) => circuitWith(breaker, now, OPEN_WINDOWS_MS);

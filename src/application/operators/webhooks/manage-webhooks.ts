@@ -4,6 +4,7 @@ import { CLOSED_CIRCUIT } from '../../../domain/shared/circuit-breaker.ts';
 import { hostOf } from '../../../domain/webhooks/endpoint.ts';
 import { type Resent, resend } from '../../../domain/webhooks/resend.ts';
 import type { WebhookEvent } from '../../../domain/webhooks/webhook-event.ts';
+import { orderingOf, type WebhookOrdering } from '../../../domain/webhooks/webhook-kind.ts';
 import { Rejected } from '../../errors/rejected.ts';
 import { deliverWebhooksJob, destinationKey, type WebhookDestination } from '../../jobs/webhook-jobs.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -138,14 +139,14 @@ async function resendLocked(
   found: readonly Pick<WebhookEvent, 'id' | 'kind' | 'orderingKey' | 'whatsappPhoneId'>[],
   now: number,
 ): Promise<Resent> {
-  const smsIds = keysOf(found, 'delivery');
+  const smsIds = keysOf(found, 'message');
   const messages = smsIds.length === 0 ? [] : await stores.messages.lock(smsIds);
   const numberIds = new Set(found.flatMap(({ whatsappPhoneId }) => whatsappPhoneId ?? []));
   const webhooks = await stores.inboundWebhooks.lock([...numberIds]);
   const events = await stores.webhookEvents.lock(found.map(({ id }) => id));
   const context = {
     openMessages: new Set(messages.filter(({ isFinal }) => !isFinal).map(({ smsId }) => smsId)),
-    newestNotices: await newestNotices(stores, keysOf(found, 'credit')),
+    newestNotices: await newestNotices(stores, keysOf(found, 'notices')),
     inboundWebhooks: new Map(webhooks.map((webhook) => [webhook.whatsappPhoneId, webhook])),
   };
   return resend(events, context, now);
@@ -153,9 +154,11 @@ async function resendLocked(
 
 function keysOf(
   found: readonly Pick<WebhookEvent, 'kind' | 'orderingKey'>[],
-  wanted: WebhookEvent['kind'],
+  wanted: WebhookOrdering,
 ): readonly string[] {
-  return [...new Set(found.flatMap(({ kind, orderingKey }) => (kind === wanted ? [orderingKey] : [])))];
+  return [
+    ...new Set(found.flatMap(({ kind, orderingKey }) => (orderingOf(kind) === wanted ? [orderingKey] : []))),
+  ];
 }
 
 /** An ended notice was attempted, so an attempt names it. */

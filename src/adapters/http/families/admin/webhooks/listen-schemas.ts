@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { WEBHOOK_KINDS } from '../../../../../domain/webhooks/delivery-result.ts';
+import { WEBHOOK_KINDS } from '../../../../../domain/webhooks/webhook-kind.ts';
 import { ID_EXAMPLE, INSTANT_EXAMPLE, instant } from '../shared-schemas.ts';
 
 const CURSOR_EXAMPLE = 'WyIwMWI4ZGFjNjllNjAwMDAwMDAwMDAwMDAiXQ';

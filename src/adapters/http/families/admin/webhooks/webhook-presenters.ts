@@ -7,6 +7,7 @@ import { circuitAt } from '../../../../../domain/shared/circuit-breaker.ts';
 import { isoOf, isoOrNull } from '../../../../../domain/shared/instant.ts';
 import { OPEN_WINDOWS_MS } from '../../../../../domain/webhooks/destination-circuit.ts';
 import type { WebhookAttempt } from '../../../../../domain/webhooks/webhook-attempt.ts';
+import { orderingOf } from '../../../../../domain/webhooks/webhook-kind.ts';
 import type { circuitSchema, eventSchema, webhookAttemptSchema } from './webhook-schemas.ts';
 
 export function presentEvent(event: LoggedEvent): z.input<typeof eventSchema> {
@@ -15,7 +16,7 @@ export function presentEvent(event: LoggedEvent): z.input<typeof eventSchema> {
     id,
     kind,
     project: projectId,
-    message: kind === 'delivery' ? orderingKey : null,
+    message: orderingOf(kind) === 'message' ? orderingKey : null,
     whatsappPhoneId,
     endpoint,
     state,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { SHOWN_ATTEMPTS_MAX } from '../../../../../application/operators/webhooks/read-webhook-log.ts';
 import { HEX_ID_PATTERN } from '../../../../../domain/shared/hex-id.ts';
-import { WEBHOOK_KINDS } from '../../../../../domain/webhooks/delivery-result.ts';
 import { RESPONSE_START_BYTES_MAX } from '../../../../../domain/webhooks/response-start.ts';
 import { WEBHOOK_STATES } from '../../../../../domain/webhooks/webhook-event.ts';
+import { WEBHOOK_KINDS } from '../../../../../domain/webhooks/webhook-kind.ts';
 import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../../../domain/webhooks/webhook-limits.ts';
 import { ADMIN_DESTINATION_CURSOR_CHARACTERS_MAX } from '../../../limits.ts';
 import { nameField } from '../../../routing/text-fields.ts';
