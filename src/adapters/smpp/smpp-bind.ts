@@ -1,7 +1,7 @@
 import type { Logger } from '../../application/ports/logger.ts';
 import type { SmppSession, Timeouts } from './smpp-session.ts';
 
-/** The bound of the wait after the first session; it doubles with each further one that fails or serves nothing, in milliseconds. */
+/** The bound of the first wait, in milliseconds; it doubles with each further session that fails or serves nothing. */
 export const RECONNECT_FIRST_MS = 1_000;
 /** The largest bound, and the one after rejected credentials, in milliseconds. */
 export const RECONNECT_MAX_MS = 30_000;

@@ -1,3 +1,4 @@
+import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import type { RunAttemptJobs } from '../attempts/run-attempt-jobs.ts';
 import type { CampaignStarts, CampaignStops } from '../campaigns/background-campaign-jobs.ts';
 import type { StartCampaigns } from '../campaigns/start-campaigns.ts';
@@ -42,19 +43,23 @@ export interface JobUseCases {
 }
 
 /**
- * What it means when an operator drops a job. `fails-message`: its attempt does not start, so the message fails and its hold is
- * released. `fails-campaign`: a campaign that waits for its start fails. `deletes-report`: a report that is not made is deleted,
- * and so is what there is of its file. `harmless`: nothing stays open that nobody else ends. `never`: a hold, a file or an open
- * event would stay for ever.
+ * What ends with a job that an operator drops. `attempt`: it does not start, so its message fails and its hold is released.
+ * `campaign-start`: a campaign that waits for it fails. `report`: one that is not made is deleted, and so is what there is of its
+ * file. `nothing`: nothing stays open that nobody else ends.
  */
-export type DropRule = 'fails-message' | 'fails-campaign' | 'deletes-report' | 'harmless' | 'never';
+export type Dropped =
+  | ({ readonly kind: 'attempt' } & AttemptRef)
+  | { readonly kind: 'campaign-start'; readonly campaignId: string }
+  | { readonly kind: 'report'; readonly reportId: string }
+  | { readonly kind: 'nothing' };
 
 interface JobKind<Kind extends Work> {
   /** What the stores and the queues check before they hand a job over. */
   readonly fields: FieldsOf<Kind>;
-  readonly drop: DropRule;
   /** The id of the job that has this work. */
   idOf(work: Kind): string;
+  /** What ends when an operator drops it; null when a hold, a file or an open event would stay for ever. */
+  dropped(work: Kind): Dropped | null;
   /** Does jobs of this kind only. Rejects when one failed; each may be run again then, without effect if it was done. */
   run(useCases: JobUseCases, jobs: readonly LeasedJob<Kind>[]): Promise<void>;
 }
@@ -67,57 +72,57 @@ const JOB_KINDS: KindsOf<
 > = {
   'start-attempt': {
     fields: START_FIELDS,
-    drop: 'fails-message',
+    dropped: ({ smsId, attemptNumber }) => ({ kind: 'attempt', smsId, attemptNumber }),
     idOf: ({ smsId, attemptNumber }) => startAttemptJobId(smsId, attemptNumber),
     run: ({ runAttemptJobs }, jobs) => runAttemptJobs.execute(jobs),
   },
   'attempt-deadline': {
     fields: DEADLINE_FIELDS,
-    drop: 'never',
+    dropped: () => null,
     idOf: ({ smsId, attemptNumber }) => attemptDeadlineJobId(smsId, attemptNumber),
     run: ({ runAttemptJobs }, jobs) => runAttemptJobs.execute(jobs),
   },
   'deliver-webhooks': {
     fields: WEBHOOK_FIELDS,
-    drop: 'never',
+    dropped: () => null,
     idOf: deliverWebhooksJobId,
     run: ({ deliverWebhooks }, jobs) => deliverWebhooks.execute(jobs),
   },
   'start-campaign': {
     fields: CAMPAIGN_FIELDS,
-    drop: 'fails-campaign',
+    dropped: ({ campaignId }) => ({ kind: 'campaign-start', campaignId }),
     idOf: ({ campaignId }) => startCampaignJobId(campaignId),
     run: ({ campaignStarts, startCampaigns }, jobs) =>
       campaignStarts.begin(jobs, (job) => startCampaigns.due(job)),
   },
   'stop-campaign': {
     fields: CAMPAIGN_FIELDS,
-    drop: 'never',
+    dropped: () => null,
     idOf: ({ campaignId }) => stopCampaignJobId(campaignId),
     run: ({ campaignStops, stopCampaigns }, jobs) =>
       campaignStops.begin(jobs, (job) => stopCampaigns.execute(job)),
   },
   'make-report': {
     fields: REPORT_FIELDS,
-    drop: 'deletes-report',
+    dropped: ({ reportId }) => ({ kind: 'report', reportId }),
     idOf: ({ reportId }) => makeReportJobId(reportId),
     run: ({ makeReports }, jobs) => makeReports.execute(jobs),
   },
   'remove-report': {
     fields: REPORT_FIELDS,
-    drop: 'never',
+    dropped: () => null,
     idOf: ({ reportId }) => removeReportJobId(reportId),
     run: ({ removeReports }, jobs) => removeReports.execute(jobs),
   },
   'run-retention': {
     fields: RUN_RETENTION_FIELDS,
-    drop: 'never',
+    dropped: () => null,
     idOf: () => RUN_RETENTION_JOB_ID,
     run: ({ runRetention }, jobs) => runRetention.execute(jobs),
   },
   'sync-whatsapp': {
     fields: SYNC_WHATSAPP_FIELDS,
-    drop: 'harmless',
+    dropped: () => ({ kind: 'nothing' }),
     idOf: () => SYNC_WHATSAPP_JOB_ID,
     run: ({ runWhatsappSync }, jobs) => runWhatsappSync.execute(jobs),
   },
@@ -125,9 +130,9 @@ const JOB_KINDS: KindsOf<
 
 const KINDS = new Map<string, JobKind<Work>>(Object.entries(JOB_KINDS));
 
-/** What dropping a job of this kind means; nobody here knows what a job of an unknown kind ends. */
-export function dropRuleOf(kind: string): DropRule {
-  return KINDS.get(kind)?.drop ?? 'never';
+/** What ends when the job of this work is dropped; null when it must not be. What an unknown kind ends nobody here knows. */
+export function droppedWith(work: Work): Dropped | null {
+  return KINDS.get(work.kind)?.dropped(work) ?? null;
 }
 
 /** Whether this version knows a kind of job of this name. */

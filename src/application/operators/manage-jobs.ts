@@ -1,13 +1,11 @@
 import { failedAtStart, waitsForStartOf } from '../../domain/campaigns/campaign.ts';
+import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import type { AuditAction, AuditRecord } from '../../domain/operators/audit-record.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
 import { Rejected } from '../errors/rejected.ts';
 import { groupBy } from '../group-by.ts';
-import type { MessageWork } from '../jobs/attempt-jobs.ts';
-import type { StartCampaignWork } from '../jobs/campaign-jobs.ts';
 import { INSTALLATION } from '../jobs/job.ts';
-import { type DropRule, dropRuleOf } from '../jobs/job-kinds.ts';
-import type { MakeReportWork } from '../jobs/report-jobs.ts';
+import { droppedWith } from '../jobs/job-kinds.ts';
 import type { SurveyWork, WorkSurvey } from '../jobs/survey-work.ts';
 import { WORKER_SEEN_MS } from '../jobs/worker-heartbeat.ts';
 import type { AdvanceMessages } from '../messages/advance-messages.ts';
@@ -130,12 +128,11 @@ export class ManageJobs {
     const result = await unitOfWork.run(async (stores) => {
       const found = await stores.deadLetters.lock(filter, DEAD_LETTER_SLICE_MAX + 1);
       const slice = found.slice(0, DEAD_LETTER_SLICE_MAX);
-      const kept = slice.find(({ work }) => dropRuleOf(work.kind) === 'never');
-      if (kept !== undefined) throw new Rejected({ kind: 'job-not-droppable', jobKind: kept.work.kind });
+      const { attempts, campaignStarts, reportIds } = endedBy(slice);
       // Messages before campaigns: every caller locks in this order.
-      await this.#failMessages(stores, slice);
-      await failCampaigns(stores, slice, at);
-      await deleteUnmadeReports(stores, slice, at);
+      await this.#failMessages(stores, attempts);
+      await failCampaigns(stores, campaignStarts, at);
+      await deleteUnmadeReports(stores, reportIds, at);
       await stores.deadLetters.remove(slice);
       await stores.auditLog.insert(this.#records(actor, at, 'jobs-dropped', slice));
       return { jobs: slice.length, hasMore: found.length > slice.length };
@@ -144,13 +141,11 @@ export class ManageJobs {
     return result;
   }
 
-  async #failMessages(stores: Stores, slice: readonly DeadLetter[]): Promise<void> {
-    const events = droppedAs<MessageWork>('fails-message', slice).map(
-      ({ work: { smsId, attemptNumber } }) => ({
-        smsId,
-        event: { kind: 'withdraw', attemptNumber, reason: DROPPED_REASON } as const,
-      }),
-    );
+  async #failMessages(stores: Stores, attempts: readonly AttemptRef[]): Promise<void> {
+    const events = attempts.map(({ smsId, attemptNumber }) => ({
+      smsId,
+      event: { kind: 'withdraw', attemptNumber, reason: DROPPED_REASON } as const,
+    }));
     await this.#ports.advanceMessages.execute(stores, { events });
   }
 
@@ -181,33 +176,55 @@ export class ManageJobs {
   }
 }
 
+/** What ends with dropped jobs. */
+interface Ended {
+  readonly attempts: AttemptRef[];
+  /** When the job of each campaign was dead-lettered, by the id of the campaign. */
+  readonly campaignStarts: Map<string, number>;
+  readonly reportIds: Set<string>;
+}
+
+function endedBy(slice: readonly DeadLetter[]): Ended {
+  const ended: Ended = { attempts: [], campaignStarts: new Map(), reportIds: new Set() };
+  for (const { work, deadLetteredAt } of slice) {
+    const dropped = droppedWith(work);
+    if (dropped === null) throw new Rejected({ kind: 'job-not-droppable', jobKind: work.kind });
+    switch (dropped.kind) {
+      case 'attempt':
+        ended.attempts.push(dropped);
+        break;
+      case 'campaign-start':
+        ended.campaignStarts.set(dropped.campaignId, deadLetteredAt);
+        break;
+      case 'report':
+        ended.reportIds.add(dropped.reportId);
+        break;
+      case 'nothing':
+        break;
+      default:
+        dropped satisfies never;
+    }
+  }
+  return ended;
+}
+
 /** A campaign that was planned anew has another job for its start, and goes on. */
 async function failCampaigns(
   { campaigns }: Pick<Stores, 'campaigns'>,
-  slice: readonly DeadLetter[],
+  starts: ReadonlyMap<string, number>,
   now: number,
 ): Promise<void> {
-  const starts = droppedAs<StartCampaignWork>('fails-campaign', slice);
-  const instants = new Map(starts.map(({ work, deadLetteredAt }) => [work.campaignId, deadLetteredAt]));
-  const locked = await campaigns.lock([...instants.keys()]);
-  const waiting = locked.filter((each) => waitsForStartOf(each, instants.get(each.id) ?? 0));
+  const locked = await campaigns.lock([...starts.keys()]);
+  const waiting = locked.filter((each) => waitsForStartOf(each, starts.get(each.id) ?? 0));
   await campaigns.save(waiting.map((each) => failedAtStart(each, DROPPED_START_REASON, now)));
 }
 
 async function deleteUnmadeReports(
   stores: Pick<Stores, 'reports' | 'jobs'>,
-  slice: readonly DeadLetter[],
+  ids: ReadonlySet<string>,
   now: number,
 ): Promise<void> {
-  const ids = droppedAs<MakeReportWork>('deletes-report', slice).map(({ work }) => work.reportId);
-  const locked = await stores.reports.lock([...new Set(ids)]);
+  const locked = await stores.reports.lock([...ids]);
   const unmade = locked.filter(({ recordCount }) => recordCount === null);
   await deleteReports(stores, unmade, now);
-}
-
-/** The jobs of the slice to which this rule applies, whose work is of this type. */
-function droppedAs<Dropped>(rule: DropRule, slice: readonly DeadLetter[]) {
-  return slice
-    .filter(({ work }) => dropRuleOf(work.kind) === rule)
-    .map(({ work, deadLetteredAt }) => ({ work: work as Dropped, deadLetteredAt }));
 }

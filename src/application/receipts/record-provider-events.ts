@@ -1,6 +1,12 @@
 import type { BackgroundWork } from '../concurrency/background-work.ts';
 import type { ApplyMessageEvents } from '../messages/apply-message-events.ts';
-import type { EventSettled, LateAcceptance, ProviderEvent } from '../ports/provider-events.ts';
+import type {
+  EventSettled,
+  InboundArrival,
+  LateAcceptance,
+  ProviderEvent,
+  SubmissionReceipt,
+} from '../ports/provider-events.ts';
 import type { AcceptInbound } from '../webhooks/accept-inbound.ts';
 import type { SubmittedAttempt } from './correlate-receipts.ts';
 
@@ -24,38 +30,64 @@ export class RecordProviderEvents {
    */
   async execute(events: readonly ProviderEvent[], settled?: EventSettled): Promise<void> {
     const { applyMessageEvents, acceptInbound, background } = this.#ports;
-    const receipts = events.flatMap((event) => (event.kind === 'receipt' ? [event.receipt] : []));
-    const arrivals = events.flatMap((event) => (event.kind === 'inbound' ? [event.arrival] : []));
-    for (const event of events) {
-      if (event.kind === 'accepted') {
-        background.start(() => applyMessageEvents.submitted(submittedLate(event.acceptance)));
-      }
+    const { receipts, arrivals, acceptances } = sorted(events);
+    for (const { event } of acceptances) {
+      background.start(() => applyMessageEvents.submitted(submittedLate(event)));
     }
     if (settled === undefined) {
-      await Promise.all([applyMessageEvents.received(receipts), acceptInbound.execute(arrivals)]);
+      await Promise.all([
+        applyMessageEvents.received(receipts.map(({ event }) => event)),
+        acceptInbound.execute(arrivals.map(({ event }) => event)),
+      ]);
       return;
     }
-    settleAll(indexesOf(events, 'accepted'), settled, null);
-    const ofReceipts = indexesOf(events, 'receipt');
-    const ofArrivals = indexesOf(events, 'inbound');
+    const settleAll = (placed: readonly Placed<unknown>[], failure: unknown): void => {
+      for (const { index } of placed) settled(index, failure);
+    };
+    settleAll(acceptances, null);
     await Promise.all([
-      applyMessageEvents.receivedEach(receipts, (index, failure) =>
-        settled(ofReceipts[index] ?? index, failure),
+      applyMessageEvents.receivedEach(
+        receipts.map(({ event }) => event),
+        (nth, failure) => settled(receipts[nth]?.index ?? nth, failure),
       ),
-      acceptInbound.execute(arrivals).then(
-        () => settleAll(ofArrivals, settled, null),
-        (failure) => settleAll(ofArrivals, settled, failure),
+      acceptInbound.execute(arrivals.map(({ event }) => event)).then(
+        () => settleAll(arrivals, null),
+        (failure) => settleAll(arrivals, failure),
       ),
     ]);
   }
 }
 
-function indexesOf(events: readonly ProviderEvent[], kind: ProviderEvent['kind']): readonly number[] {
-  return events.flatMap((event, index) => (event.kind === kind ? [index] : []));
+/** What one event brings, and which of all events it is. */
+interface Placed<Event> {
+  readonly event: Event;
+  readonly index: number;
 }
 
-function settleAll(indexes: readonly number[], settled: EventSettled, failure: unknown): void {
-  for (const index of indexes) settled(index, failure);
+interface Sorted {
+  readonly receipts: Placed<SubmissionReceipt>[];
+  readonly arrivals: Placed<InboundArrival>[];
+  readonly acceptances: Placed<LateAcceptance>[];
+}
+
+function sorted(events: readonly ProviderEvent[]): Sorted {
+  const all: Sorted = { receipts: [], arrivals: [], acceptances: [] };
+  for (const [index, event] of events.entries()) {
+    switch (event.kind) {
+      case 'receipt':
+        all.receipts.push({ event: event.receipt, index });
+        break;
+      case 'inbound':
+        all.arrivals.push({ event: event.arrival, index });
+        break;
+      case 'accepted':
+        all.acceptances.push({ event: event.acceptance, index });
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+  return all;
 }
 
 function submittedLate({
