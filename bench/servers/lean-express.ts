@@ -24,7 +24,7 @@ const { server } = createHttpServer({
   families: [
     // Only POST /sms is measured: the routes have no other use case.
     messageRoutes({
-      authenticate: { execute: async () => project },
+      authenticateProject: { execute: async () => project },
       addressRates: new AddressRates({ clock: { now: () => 0 } }),
       sendMessages: { execute: async () => result },
     } as unknown as Parameters<typeof messageRoutes>[0]),

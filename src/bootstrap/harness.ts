@@ -13,6 +13,7 @@ import type { Campaign } from '../domain/campaigns/campaign.ts';
 import type { Recipient } from '../domain/campaigns/recipient.ts';
 import type { Message } from '../domain/messages/message.ts';
 import type { SubmissionOutcome } from '../domain/sandbox/sandbox-outcomes.ts';
+import { byName } from '../domain/shared/by-name.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
 import { type ProvidersConfig, parseChannels, simulated } from './config/channels-file.ts';
@@ -162,11 +163,7 @@ async function start(service: Service): Promise<void> {
 
 function providersOf({ providers = {}, channels = {} }: HarnessOptions): ProvidersConfig {
   const file = parseChannels(JSON.stringify(channels), process.env);
-  return {
-    sms: providers.sms === undefined ? file.sms : simulated(),
-    whatsapp: providers.whatsapp === undefined ? file.whatsapp : simulated(),
-    telegram: providers.telegram === undefined ? file.telegram : simulated(),
-  };
+  return byName(CHANNELS, (channel) => (providers[channel] === undefined ? file[channel] : simulated()));
 }
 
 export class Harness {

@@ -1,3 +1,5 @@
+import { CHANNELS } from '../../domain/shared/channel.ts';
+
 /** What `GET /sms/track/{smsId}` replies of a message, as far as its changes are shown. */
 export interface TrackedMessage {
   readonly status: string;
@@ -12,7 +14,7 @@ interface TrackedChannel {
   readonly success?: boolean;
 }
 
-const NAME_WIDTH = 'whatsapp'.length;
+const NAME_WIDTH = Math.max(...CHANNELS.map(({ length }) => length));
 
 /** A line for each channel that changed, and one for the status. `before` is null for the first reading. */
 export function changesBetween(before: TrackedMessage | null, after: TrackedMessage): readonly string[] {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { problemOf } from '../../adapters/http/routing/issue-place.ts';
 import type { ProviderRoute } from '../../domain/messages/provider-route.ts';
+import { byName } from '../../domain/shared/by-name.ts';
 import { CHANNELS, type Channel } from '../../domain/shared/channel.ts';
 import { MOBILE_OPERATORS } from '../../domain/shared/phone-number.ts';
 import { codeOf } from '../error-code.ts';
@@ -111,8 +112,7 @@ function variablesIn(value: unknown): readonly string[] {
 export function parseChannels(text: string, environment: Environment): ProvidersConfig {
   const problems: Problems = [];
   const file = membersOf(documentOf(text), CHANNELS, '', problems);
-  const channelIn = (channel: Channel) => channelOf(channel, file[channel], environment, problems);
-  const config = { sms: channelIn('sms'), whatsapp: channelIn('whatsapp'), telegram: channelIn('telegram') };
+  const config = byName(CHANNELS, (channel) => channelOf(channel, file[channel], environment, problems));
   problems.push(...sharedNames(config));
   if (problems.length > 0) throw new ChannelsFileError(problems);
   return config;

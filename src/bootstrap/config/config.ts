@@ -4,6 +4,7 @@ import type { DatabaseConfig } from '../../adapters/knex/database.ts';
 import { sqliteFileOf } from '../../adapters/knex/sqlite/file/sqlite-file.ts';
 import type { BucketConfig } from '../../adapters/s3/bucket-report-files.ts';
 import { messageOf } from '../../application/errors/error-text.ts';
+import { byName } from '../../domain/shared/by-name.ts';
 import { CHANNELS, type Channel } from '../../domain/shared/channel.ts';
 import { ChannelsFileError, type ProvidersConfig, readChannelsFile, simulated } from './channels-file.ts';
 import { BUCKET_URL, ENTRIES, FROM_FILE, type Name, type Parsed } from './config-entries.ts';
@@ -197,11 +198,9 @@ function reportsOf(parsed: Parsed, database: DatabaseConfig): ReportsConfig {
 
 /** A channel is on the simulator, or as the channels file says; null for a channel that live projects do not have. */
 function providersOf(parsed: Parsed, file: ProvidersConfig | null): ProvidersConfig {
-  return {
-    sms: parsed.SMS_PROVIDER === null ? (file?.sms ?? null) : simulated(),
-    whatsapp: parsed.WHATSAPP_PROVIDER === null ? (file?.whatsapp ?? null) : simulated(),
-    telegram: parsed.TELEGRAM_PROVIDER === null ? (file?.telegram ?? null) : simulated(),
-  };
+  return byName(CHANNELS, (channel) =>
+    parsed[SIMULATED_BY[channel]] === null ? (file?.[channel] ?? null) : simulated(),
+  );
 }
 
 function contradictions({ role, database }: Config): readonly ConfigMistake[] {

@@ -29,34 +29,15 @@ export function routeFamilies(
     readonly logger: Logger;
   },
 ): readonly RouteFamily[] {
-  const health = healthRoutes({ health: roots.checkHealth, build });
+  const health = healthRoutes({ ...roots, build });
   if (role === 'worker') return [health];
-  const { authenticateProject: authenticate, addressRates, sendMessages, trackMessage } = roots;
-  const { readCatalog: catalog } = roots;
-  const {
-    manageCampaigns,
-    attachRecipients,
-    startCampaigns,
-    preflightCampaigns,
-    browseCampaigns,
-    campaignGate,
-  } = roots;
-  const { requestReports, browseReports } = roots;
   return [
-    messageRoutes({ authenticate, addressRates, sendMessages, trackMessage }),
-    catalogRoutes({ authenticate, catalog }),
-    whatsappResourceRoutes({ authenticate, catalog }),
-    campaignRoutes({
-      authenticate,
-      manageCampaigns,
-      attachRecipients,
-      startCampaigns,
-      preflightCampaigns,
-      browseCampaigns,
-      campaignGate,
-    }),
-    reportRoutes({ authenticate, requestReports, browseReports }, publicUrl),
-    callbackRoutes({ receiveCallbacks: roots.receiveCallbacks, logger }),
+    messageRoutes(roots),
+    catalogRoutes(roots),
+    whatsappResourceRoutes(roots),
+    campaignRoutes(roots),
+    reportRoutes(roots, publicUrl),
+    callbackRoutes({ ...roots, logger }),
     health,
   ];
 }

@@ -46,7 +46,7 @@ export class MemoryApi {
   businesses: readonly WhatsappBusiness[] = [];
   dependencies: readonly DependencyHealth[] = [];
 
-  readonly authenticate = {
+  readonly authenticateProject = {
     execute: async (apiKey: string | null, network: string): Promise<Project> => {
       this.networks.push(network);
       if (apiKey !== DEV_KEY) throw new Rejected({ kind: 'unauthorized' });
@@ -75,7 +75,7 @@ export class MemoryApi {
     },
   };
 
-  readonly catalog = {
+  readonly readCatalog = {
     info: async (project: Project) => {
       this.#throwFault();
       return { projectName: project.name, credit: iqd(15_000) };
@@ -97,7 +97,7 @@ export class MemoryApi {
 
   readonly build = { version: '1.0.0', commit: null };
 
-  readonly health = {
+  readonly checkHealth = {
     readiness: async () => ({
       ready: this.dependencies.every(({ ok, critical }) => ok || !critical),
       dependencies: this.dependencies,

@@ -103,7 +103,7 @@ const ONE = `${PATH}/:_id`;
 const params = campaignParams;
 
 export interface CampaignUseCases {
-  readonly authenticate: Pick<AuthenticateProject, 'execute'>;
+  readonly authenticateProject: Pick<AuthenticateProject, 'execute'>;
   readonly manageCampaigns: Pick<ManageCampaigns, 'create' | 'update' | 'delete'>;
   readonly attachRecipients: Pick<AttachRecipients, 'execute'>;
   readonly startCampaigns: Pick<StartCampaigns, 'byHand' | 'sample'>;
@@ -114,7 +114,7 @@ export interface CampaignUseCases {
 
 /** Specification 4.9 to 4.17, and docs/api.md 4.18: whatsapp campaigns. */
 export function campaignRoutes({
-  authenticate,
+  authenticateProject,
   manageCampaigns,
   attachRecipients,
   startCampaigns,
@@ -122,7 +122,7 @@ export function campaignRoutes({
   browseCampaigns,
   campaignGate,
 }: CampaignUseCases): RouteFamily {
-  const admission = projectKey(authenticate);
+  const admission = projectKey(authenticateProject);
   const throughWorkGate = byProject(
     new PausingGate(campaignGate, { freeMs: CAMPAIGN_REQUEST_FREE_MS, share: CAMPAIGN_REQUESTS_SHARE }),
   );

@@ -27,13 +27,13 @@ const TAG: Tag = {
 };
 
 export interface CatalogUseCases {
-  readonly authenticate: Pick<AuthenticateProject, 'execute'>;
-  readonly catalog: Pick<ReadCatalog, 'info' | 'senderIds' | 'internationalPrices'>;
+  readonly authenticateProject: Pick<AuthenticateProject, 'execute'>;
+  readonly readCatalog: Pick<ReadCatalog, 'info' | 'senderIds' | 'internationalPrices'>;
 }
 
 /** Specification 4.3, 4.6 and 4.7: prices, sender IDs and the project itself. */
-export function catalogRoutes({ authenticate, catalog }: CatalogUseCases): RouteFamily {
-  const admission = projectKey(authenticate);
+export function catalogRoutes({ authenticateProject, readCatalog }: CatalogUseCases): RouteFamily {
+  const admission = projectKey(authenticateProject);
 
   const info = route({
     method: 'get',
@@ -45,7 +45,7 @@ export function catalogRoutes({ authenticate, catalog }: CatalogUseCases): Route
     admission,
     ok: { description: 'The project', schema: projectInfo },
     async handle({ caller }) {
-      const { projectName, credit } = await catalog.info(caller);
+      const { projectName, credit } = await readCatalog.info(caller);
       return ok({ projectName, credit: toIqd(credit) });
     },
   });
@@ -59,7 +59,7 @@ export function catalogRoutes({ authenticate, catalog }: CatalogUseCases): Route
     admission,
     ok: { description: 'All sender IDs, whatever their status', schema: senderIdList },
     async handle({ caller }) {
-      const found = await catalog.senderIds(caller);
+      const found = await readCatalog.senderIds(caller);
       return ok({ success: true as const, data: found.map(presentSenderId) });
     },
   });
@@ -76,7 +76,7 @@ export function catalogRoutes({ authenticate, catalog }: CatalogUseCases): Route
     ok: { description: 'One page of the price list', schema: priceList },
     async handle({ query: { page, limit, countryIso: country } }) {
       const countryIso = country?.toUpperCase() ?? null;
-      const { total, rows } = await catalog.internationalPrices({ countryIso }, { page, limit });
+      const { total, rows } = await readCatalog.internationalPrices({ countryIso }, { page, limit });
       return ok({
         currency: CURRENCY,
         page,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CheckHealth } from '../../../application/check-health.ts';
+import { CHANNELS } from '../../../domain/shared/channel.ts';
 import { anyone } from '../routing/admission.ts';
 import { SERVICE_TAG } from '../routing/documented.ts';
 import { messageBody } from '../routing/error-bodies.ts';
@@ -14,8 +15,7 @@ const alive = z
 const dependency = z
   .object({
     name: z.string().meta({
-      description:
-        '`database`, `queue`, `jobs`, `workers`, or a channel: `sms`, `whatsapp`, `telegram`; followed by the name of the provider when the channel has several',
+      description: `\`database\`, \`queue\`, \`jobs\`, \`workers\`, or a channel: ${CHANNELS.map((name) => `\`${name}\``).join(', ')}; followed by the name of the provider when the channel has several`,
       examples: ['database'],
     }),
     ok: z.boolean().meta({ description: 'Whether it is well', examples: [true] }),
@@ -51,12 +51,12 @@ const running = z
 const NOT_READY = { kind: 'json', status: 503, code: 'not-ready', headers: ['Retry-After', '1'] } as const;
 
 export interface HealthParts {
-  readonly health: Pick<CheckHealth, 'readiness'>;
+  readonly checkHealth: Pick<CheckHealth, 'readiness'>;
   readonly build: { readonly version: string; readonly commit: string | null };
 }
 
 /** For machines that watch the service: `/healthz` touches nothing, `/readyz` asks every dependency. */
-export function healthRoutes({ health, build: { version, commit } }: HealthParts): RouteFamily {
+export function healthRoutes({ checkHealth, build: { version, commit } }: HealthParts): RouteFamily {
   const liveness = route({
     method: 'get',
     path: '/healthz',
@@ -87,7 +87,7 @@ export function healthRoutes({ health, build: { version, commit } }: HealthParts
       },
     },
     async handle() {
-      const { ready: isReady, dependencies } = await health.readiness();
+      const { ready: isReady, dependencies } = await checkHealth.readiness();
       const list = dependencies.map(({ name, ok: isOk, critical, detail }) => ({
         name,
         ok: isOk,

@@ -35,7 +35,7 @@ The message is stored and its cost held when the reply is written. Delivery foll
 webhooks with \`deliveryReport\`. A rejected send stores nothing, costs nothing and does not count for the rate limit.`;
 
 export interface MessageUseCases {
-  readonly authenticate: Pick<AuthenticateProject, 'execute'>;
+  readonly authenticateProject: Pick<AuthenticateProject, 'execute'>;
   readonly addressRates: Pick<AddressRates, 'limit'>;
   readonly sendMessages: Pick<SendMessages, 'execute'>;
   readonly trackMessage: Pick<TrackMessage, 'execute'>;
@@ -43,10 +43,10 @@ export interface MessageUseCases {
 
 /** Specification 4.1 and 4.2: send one message, and track it. `wait` is how a late reply waits. */
 export function messageRoutes(
-  { authenticate, addressRates, sendMessages, trackMessage }: MessageUseCases,
+  { authenticateProject, addressRates, sendMessages, trackMessage }: MessageUseCases,
   wait: Wait = sleep,
 ): RouteFamily {
-  const admission = projectKey(authenticate);
+  const admission = projectKey(authenticateProject);
 
   const send = route({
     method: 'post',

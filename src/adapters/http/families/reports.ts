@@ -45,7 +45,7 @@ const TAG: Tag = {
 };
 
 export interface ReportUseCases {
-  readonly authenticate: Pick<AuthenticateProject, 'execute'>;
+  readonly authenticateProject: Pick<AuthenticateProject, 'execute'>;
   readonly requestReports: Pick<RequestReports, 'execute'>;
   readonly browseReports: Pick<BrowseReports, 'list' | 'listed' | 'ofFile' | 'download'>;
 }
@@ -55,10 +55,10 @@ export interface ReportUseCases {
  * when it is null.
  */
 export function reportRoutes(
-  { authenticate, requestReports, browseReports }: ReportUseCases,
+  { authenticateProject, requestReports, browseReports }: ReportUseCases,
   publicUrl: string | null,
 ): RouteFamily {
-  const admission = projectKey(authenticate);
+  const admission = projectKey(authenticateProject);
   /** By network, as the downloads: made-up links take none of their places. */
   const links = new FairGate(
     { perKey: REPORT_LINKS_PER_ADDRESS_MAX, all: REPORT_LINKS_MAX },

@@ -41,12 +41,15 @@ const resourcesEnvelope: ErrorEnvelope = (error) =>
   error.code === RESOURCES_FAILED.code ? { success: false, message: error.text } : usualEnvelope(error);
 
 export interface WhatsappResourceUseCases {
-  readonly authenticate: Pick<AuthenticateProject, 'execute'>;
-  readonly catalog: Pick<ReadCatalog, 'whatsappResources'>;
+  readonly authenticateProject: Pick<AuthenticateProject, 'execute'>;
+  readonly readCatalog: Pick<ReadCatalog, 'whatsappResources'>;
 }
 
 /** Specification 4.8: everything of whatsapp that is linked to the project. */
-export function whatsappResourceRoutes({ authenticate, catalog }: WhatsappResourceUseCases): RouteFamily {
+export function whatsappResourceRoutes({
+  authenticateProject,
+  readCatalog,
+}: WhatsappResourceUseCases): RouteFamily {
   const shown = { whole: new ShownTrees(true), withoutComponents: new ShownTrees(false) };
   const resources = route({
     method: 'get',
@@ -55,12 +58,12 @@ export function whatsappResourceRoutes({ authenticate, catalog }: WhatsappResour
     summary: 'List whatsapp businesses, accounts, phone numbers and templates of the project',
     description:
       'The ids of this tree are the `whatsappAccountId`, `whatsappPhoneId` and `templateName` of a send, and the `templateId` and `phoneNumberId` of a campaign. The rule for addresses of the project may guard this endpoint alone.',
-    admission: projectKey(authenticate, 'resources'),
+    admission: projectKey(authenticateProject, 'resources'),
     query: resourcesQuery,
     ok: { description: 'The resource tree', schema: resourceTree },
     fault: RESOURCES_FAILED,
     async handle({ caller: project, query: { includeTemplateComponents } }) {
-      const businesses = await catalog.whatsappResources(project);
+      const businesses = await readCatalog.whatsappResources(project);
       return shown[includeTemplateComponents ? 'whole' : 'withoutComponents'].of(businesses, project);
     },
   });

@@ -165,7 +165,7 @@ const NO_BYTES = Buffer.alloc(0);
  *
  * 1. `families/<name>.ts`: a function of the use cases it needs, which returns a `RouteFamily`.
  *
- *        export function campaignRoutes({ authenticate, campaigns }: CampaignUseCases): RouteFamily {
+ *        export function campaignRoutes({ authenticateProject, campaigns }: CampaignUseCases): RouteFamily {
  *          const watch = route({
  *            method: 'get',
  *            path: '/campaigns/:id/events',
@@ -173,7 +173,7 @@ const NO_BYTES = Buffer.alloc(0);
  *            summary: 'Follow a campaign while it runs',
  *            description: 'One event for each message that is sent. The stream ends with the campaign.',
  *            params: z.object({ id: z.string().meta({ description: 'The `_id` of a campaign', examples: ['…'] }) }),
- *            admission: projectKey(authenticate),
+ *            admission: projectKey(authenticateProject),
  *            ok: { description: 'Its progress', kind: 'events' },
  *            rejections: { 404: { description: 'The project has no such campaign' } },
  *            handle: async ({ caller, params }) => {

@@ -23,7 +23,7 @@ const create = route({
   operationId: 'createCampaign',
   summary: 'Create a campaign',
   description: 'For a test',
-  admission: projectKey(new MemoryApi().authenticate),
+  admission: projectKey(new MemoryApi().authenticateProject),
   body: z.object({ name: z.string({ error: 'name is required' }) }),
   ok: { description: 'The campaign', schema: z.object({ success: z.boolean() }) },
   rejections: {
