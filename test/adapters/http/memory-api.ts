@@ -46,10 +46,17 @@ export class MemoryApi {
   businesses: readonly WhatsappBusiness[] = [];
   dependencies: readonly DependencyHealth[] = [];
 
+  #isRevoked = false;
+
+  /** The key works no longer. */
+  revokeKey(): void {
+    this.#isRevoked = true;
+  }
+
   readonly authenticateProject = {
     execute: async (apiKey: string | null, network: string): Promise<Project> => {
       this.networks.push(network);
-      if (apiKey !== DEV_KEY) throw new Rejected({ kind: 'unauthorized' });
+      if (apiKey !== DEV_KEY || this.#isRevoked) throw new Rejected({ kind: 'unauthorized' });
       return this.project;
     },
   };

@@ -16,13 +16,19 @@ export interface SecurityScheme {
   readonly definition: Readonly<Record<string, string>>;
 }
 
+/**
+ * A request that its caller sends slowly, or that waited, is admitted once more after this time, in milliseconds: its key may have
+ * been revoked meanwhile.
+ */
+export const ADMISSION_FRESH_MS = 250;
+
 /** Who may use a route. */
 export interface Admission<Caller> {
   /** How the document describes the credential; null when there is none. */
   readonly scheme: SecurityScheme | null;
   /** What callers without the credential are told, for the document. */
   readonly errors: readonly HttpError[];
-  /** Resolves with the caller; throws for one who may not. The body is not read yet. */
+  /** Resolves with the caller; throws for one who may not. Called before the body is read, and behind one that took long. */
   admit(request: IncomingMessage, place: Place): Promise<Caller>;
 }
 

@@ -6,7 +6,7 @@ export interface Place {
   readonly network: string;
   /** Whose request it is; null until it is claimed for a project. */
   readonly projectId: string | null;
-  /** Counts the request as one of the project. Throws `RequestRejected` with 503 when that has as many as it may. */
+  /** Counts the request as one of the project, once. Throws `RequestRejected` with 503 when that has as many as it may. */
   claimFor(projectId: string): void;
   /** The request waits for its caller. Meanwhile it counts for its address and its project only. */
   leave(): void;

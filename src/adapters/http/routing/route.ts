@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import type { z } from 'zod';
 import type { InFlight } from '../../../application/concurrency/in-flight.ts';
 import { StorageLocked } from '../../../application/errors/storage-locked.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
-import type { Admission } from './admission.ts';
+import { ADMISSION_FRESH_MS, type Admission } from './admission.ts';
 import { checkedBody, checkedQuery } from './checked-input.ts';
 import type {
   DocumentedContent,
@@ -242,13 +243,15 @@ export function route<
   };
 
   const work = async (
-    { caller, request, params, place }: Admitted<Caller>,
+    { caller: first, admittedAt, request, params, place }: Admitted<Caller>,
     bytes: Buffer,
   ): Promise<HttpReply> => {
     if (mediaType !== undefined) {
       const mayParse = place.waitToParse(bytes.length);
       if (mayParse !== null) await mayParse;
     }
+    const isFresh = performance.now() - admittedAt < ADMISSION_FRESH_MS;
+    const caller = isFresh ? first : await admission.admit(request, place);
     const text = body === undefined ? '' : decodeText(bytes);
     const json = body === undefined ? undefined : parseJson(text, bodyMembersMax);
     const fields = (body === undefined ? undefined : checkedBody(body, json, text)) as z.output<Body>;
@@ -278,7 +281,7 @@ export function route<
     async serve(request, response, params, place) {
       const caller = await admission.admit(request, place);
       if (unsentReplies !== undefined) countUnsent(unsentReplies, response, place.network);
-      const admitted = { caller, request, params, place };
+      const admitted = { caller, admittedAt: performance.now(), request, params, place };
       const all = async (): Promise<HttpReply> => {
         try {
           const bytes = mediaType === undefined ? NO_BYTES : await receive(request, response, place);
@@ -314,6 +317,7 @@ function namesIn(path: string): readonly string[] {
 /** A request that was admitted. */
 interface Admitted<Caller> {
   readonly caller: Caller;
+  readonly admittedAt: number;
   readonly request: IncomingMessage;
   readonly params: PathParams;
   readonly place: Place;

@@ -93,6 +93,7 @@ class CountedPlace implements Place {
   }
 
   claimFor(projectId: string): void {
+    if (this.#projectId === projectId) return;
     if (!this.#shedder.tryClaim(projectId)) throw new RequestRejected(OVERLOADED);
     this.#projectId = projectId;
   }

@@ -1,10 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { z } from 'zod';
-import { anyone, operatorToken } from '../../../../src/adapters/http/routing/admission.ts';
+import {
+  ADMISSION_FRESH_MS,
+  anyone,
+  operatorToken,
+} from '../../../../src/adapters/http/routing/admission.ts';
 import { usualEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
 import { ok } from '../../../../src/adapters/http/routing/http-reply.ts';
 import { type RouteFamily, route } from '../../../../src/adapters/http/routing/route.ts';
+import { DEV_KEY } from '../../../support/builders.ts';
+import { until } from '../../../support/until.ts';
 import { HttpWorld } from '../http-world.ts';
+import { RawConnection } from '../raw-connection.ts';
 
 const TOKEN = 'operator-token-of-the-test';
 const JSON_HEADERS = { 'content-type': 'application/json' };
@@ -90,6 +97,51 @@ describe('the operator token', () => {
     await world.close();
     await start('');
     expect((await withToken('')).status).toBe(404);
+  });
+});
+
+describe('a caller whose body is long on its way', () => {
+  const body = JSON.stringify({ phoneNumber: '9647701234567', smsType: 'custom', customMessage: 'Hello' });
+  const head = [
+    'POST /sms HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${DEV_KEY}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ].join('\r\n');
+
+  /** Sends all but the end of the body, and the end so many milliseconds later. */
+  async function sendSlowly(sending: HttpWorld, ms: number, meanwhile: () => void = () => {}) {
+    let now = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const connection = await RawConnection.open(sending.port);
+    connection.write(`${head}\r\n\r\n${body.slice(0, -1)}`);
+    await until(() => sending.api.networks.length === 1);
+    meanwhile();
+    now += ms;
+    connection.write(body.slice(-1));
+    const reply = await connection.until(/\r\n\r\n.*\}$/);
+    vi.restoreAllMocks();
+    await sending.close();
+    return { status: reply.split(' ')[1], sent: sending.api.sent.length };
+  }
+
+  it('admits a caller once more whose body took long: the key may have been revoked', async () => {
+    const sending = await new HttpWorld().open();
+    const outcome = await sendSlowly(sending, ADMISSION_FRESH_MS, () => sending.api.revokeKey());
+    expect(outcome).toEqual({ status: '401', sent: 0 });
+  });
+
+  it('counts a caller once who is admitted twice', async () => {
+    const sending = await new HttpWorld({ limits: { requestsPerProjectMax: 1 } }).open();
+    expect(await sendSlowly(sending, ADMISSION_FRESH_MS)).toEqual({ status: '200', sent: 1 });
+    expect(sending.api.networks).toHaveLength(2);
+  });
+
+  it('admits a caller once whose body came soon', async () => {
+    const sending = await new HttpWorld().open();
+    expect(await sendSlowly(sending, ADMISSION_FRESH_MS - 1)).toEqual({ status: '200', sent: 1 });
+    expect(sending.api.networks).toHaveLength(1);
   });
 });
 
