@@ -34,16 +34,25 @@ export function receiptArrived(before: Message, event: ReceiptEvent, now: number
     }
     case 'delivered':
     case 'read': {
-      const deliveredIds = [...new Set([...attempt.deliveredIds, providerMessageId])];
-      const delivered = { ...attempt, deliveredIds };
+      const delivered = withDelivered(attempt, providerMessageId);
       const noted = replace(message, attemptNumber, delivered);
-      return attempt.providerMessageIds.every((id) => deliveredIds.includes(id))
+      return attempt.providerMessageIds.every((id) => delivered.deliveredIds.includes(id))
         ? succeeded(noted, attemptNumber, delivered, receipt.kind, now)
         : acceptedByReceipt(noted, attemptNumber, now);
     }
     default:
       return receipt satisfies never;
   }
+}
+
+/** Only ids of the attempt are kept, and one while they are unknown: reports may name an attempt under any number of ids. */
+function withDelivered(attempt: ChannelAttempt, id: string): ChannelAttempt {
+  const { providerMessageIds, deliveredIds } = attempt;
+  const known = providerMessageIds.length === 0 ? [deliveredIds[0] ?? id] : providerMessageIds;
+  return {
+    ...attempt,
+    deliveredIds: [...new Set([...deliveredIds, id])].filter((each) => known.includes(each)),
+  };
 }
 
 /** Once the content is masked nobody can tell what a provider quotes of it. */

@@ -39,7 +39,7 @@ export interface ChannelAttempt {
   readonly reason: string | null;
   /** The provider's own ids of the submission; a multi-part sms has several, and there is none before the submit result. */
   readonly providerMessageIds: readonly string[];
-  /** Those of them that were reported as delivered. The attempt is delivered when every part is. */
+  /** Those of them that were reported as delivered, one while none is known. The attempt is delivered when every part is. */
   readonly deliveredIds: readonly string[];
   /** What the provider charges the operator; absent while no receipt said so. */
   readonly charge?: ProviderCharge;

@@ -41,6 +41,19 @@ describe('a receipt that names its attempt, whose id no submit result has brough
     }
   });
 
+  it.each([
+    ['no', []],
+    ['its own', [[of('first', accepted(0, ID)), []]]],
+  ] satisfies [string, Scene[]][])(
+    'is kept once, under however many ids it comes: with %s id known',
+    (_, known) => {
+      const others = ['b', 'c', 'd'].map((id): Scene => [claimed(receiptArrived(0, 'delivered', id)), []]);
+      const message = play(toSms, [STARTED, DELIVERED, ...known, ...others]);
+      expect(message.attempts[0]?.deliveredIds).toHaveLength(1);
+      expect(message.attempts[0]?.providerMessageIds.length).toBeLessThanOrEqual(1);
+    },
+  );
+
   it('delivers the message in the grace of its attempt, after its process has stopped', () => {
     const graceBegins = 2 * ATTEMPT_TIMEOUT;
     play(toSms, [
