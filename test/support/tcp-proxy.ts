@@ -80,6 +80,11 @@ export class TcpProxy {
     }
   }
 
+  /** Sends every client what the server did not say. */
+  inject(bytes: Buffer): void {
+    for (const { client } of this.#pairs) client.write(bytes);
+  }
+
   async close(): Promise<void> {
     this.sever();
     this.#listener.close();

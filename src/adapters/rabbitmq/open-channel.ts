@@ -22,6 +22,8 @@ export interface OpenChannelOptions {
   readonly name: string;
   /** Prepares the channel; the channel counts as open once this resolved. */
   readonly prepare: (channel: ConfirmChannel) => Promise<void>;
+  /** Called when the broker takes no more messages. */
+  readonly onBlocked?: ((reason: string) => void) | undefined;
   /** Ends the connection, open or not, without a goodbye. */
   readonly signal: AbortSignal;
 }
@@ -73,6 +75,7 @@ async function establish(options: OpenChannelOptions, socket: AbortController): 
   model.on('close', (error) => drop(error ?? new Error('The connection was closed')));
   model.on('blocked', (reason) => {
     blockedReason = reason;
+    options.onBlocked?.(reason);
   });
   model.on('unblocked', () => {
     blockedReason = null;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ConfirmChannel, Message } from 'amqplib';
+import { QueueBlocked } from '../../application/errors/queue-blocked.ts';
 import type { LeasedJob } from '../../application/jobs/job.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { withDeadline } from './deadline.ts';
@@ -37,6 +38,8 @@ export class RabbitPublisher {
   readonly #connection: ReconnectingChannel;
   readonly #depth: QueueDepth;
   readonly #publishing = new Set<Promise<void>>();
+  /** The callbacks of what is being published. */
+  readonly #confirms = new Set<Confirms>();
   readonly #returned = new Set<string>();
   #repairing: Promise<void> | null = null;
   #messages = 0;
@@ -51,6 +54,7 @@ export class RabbitPublisher {
       name,
       logger,
       prepare: (channel) => this.#prepare(channel),
+      onBlocked: (reason) => this.#failAll(new QueueBlocked(reason)),
     });
   }
 
@@ -64,7 +68,10 @@ export class RabbitPublisher {
     return this.#connection.ready();
   }
 
-  /** Resolves when the broker has confirmed every job; rejects when one is rejected, unroutable or uncertain. */
+  /**
+   * Resolves when the broker has confirmed every job; rejects when one is rejected, unroutable or uncertain, and as `QueueBlocked`
+   * when the broker takes no more messages. It says so only to who publishes.
+   */
   async publish(jobs: readonly LeasedJob[]): Promise<void> {
     const channel = this.#connection.channel();
     if (channel === null)
@@ -111,11 +118,20 @@ export class RabbitPublisher {
 
   async #send(channel: ConfirmChannel, jobs: readonly LeasedJob[]): Promise<void> {
     const { all, ...confirms } = confirmsOf(jobs.length);
-    for (const job of jobs) {
-      const takesMore = this.#sendOne(channel, job, confirms);
-      if (!takesMore) await Promise.race([once(channel, 'drain'), all]);
+    this.#confirms.add(confirms);
+    try {
+      for (const job of jobs) {
+        const takesMore = this.#sendOne(channel, job, confirms);
+        if (!takesMore) await Promise.race([once(channel, 'drain'), all]);
+      }
+      await all;
+    } finally {
+      this.#confirms.delete(confirms);
     }
-    await all;
+  }
+
+  #failAll(error: Error): void {
+    for (const { failed } of this.#confirms) failed(error);
   }
 
   #sendOne(channel: ConfirmChannel, job: LeasedJob, { confirmed, failed }: Confirms): boolean {

@@ -17,6 +17,8 @@ export interface ReconnectingChannelOptions {
   readonly logger: Logger;
   /** Prepares every new channel before it is used. */
   readonly prepare: (channel: ConfirmChannel) => Promise<void>;
+  /** Told when the broker takes no more messages. */
+  readonly onBlocked?: (reason: string) => void;
   /** Told after a channel was given up, prepared or not. */
   readonly lost?: () => void;
 }

@@ -1,3 +1,4 @@
+import { QueueBlocked } from '../errors/queue-blocked.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/job-queue.ts';
@@ -24,7 +25,8 @@ interface RelayPorts {
  * Moves due jobs from the store to the queue. A job that the queue does not take is due again when its lease ends. After an
  * outage of the queue or the database, the jobs of messages that this worker had leased are due again, once the queue has
  * capacity: at once for a queue that goes on in the process. A job that was not lost is published twice then, and the fencing
- * token lets it be done once. Other jobs wait until their leases end: what they do may go on in the background.
+ * token lets it be done once. Other jobs wait until their leases end: what they do may go on in the background. Those that a blocked
+ * queue did not take are due at once, whatever they do.
  */
 export class RelayJobs {
   readonly #ports: RelayPorts;
@@ -79,8 +81,15 @@ export class RelayJobs {
       await this.#ports.jobQueue.publish(jobs);
     } catch (error) {
       this.#mayHaveLostJobs = true;
+      if (error instanceof QueueBlocked) await this.#release(jobs);
       throw error;
     }
+  }
+
+  /** Nobody does these jobs: they are due at once. */
+  async #release(jobs: readonly LeasedJob[]): Promise<void> {
+    const { unitOfWork, clock, workerId } = this.#ports;
+    await unitOfWork.run((stores) => stores.jobs.renew(jobs, clock.now(), workerId), 'eventual');
   }
 
   async #handBack(now: number): Promise<void> {

@@ -12,7 +12,7 @@ export type JobHandler = (jobs: readonly LeasedJob[]) => Promise<void>;
  * hands it back.
  */
 export interface JobQueue {
-  /** Resolves once the queue itself holds every job; rejects when it cannot tell. */
+  /** Resolves once the queue itself holds every job; rejects when it cannot tell, and as `QueueBlocked` when it takes none. */
   publish(jobs: readonly LeasedJob[]): Promise<void>;
   /**
    * Hands over jobs in batches of one kind; no kind waits for a batch of another. A batch is acknowledged only after the

@@ -1,10 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeJob } from '../../../src/adapters/rabbitmq/job-envelope.ts';
+import { QueueBlocked } from '../../../src/application/errors/queue-blocked.ts';
 import { Gate, JobCollector, leasedJob, leasedJobs } from '../../support/job-collector.ts';
 import { RabbitWorld } from '../../support/rabbit-world.ts';
 
 const rabbitUrl = process.env.TEST_RABBITMQ_URL ?? '';
 const title = 'RabbitJobQueue under faults';
+
+/** A frame of AMQP 0-9-1 about the connection, as a broker writes it. */
+function connectionFrame(method: number, reason: string | null): Buffer {
+  const text = reason === null ? [] : [reason.length, ...Buffer.from(reason)];
+  const payload = [0, 10, 0, method, ...text];
+  return Buffer.from([1, 0, 0, 0, 0, 0, payload.length, ...payload, 0xce]);
+}
+/** What a broker says that is short of memory or disk, to who publishes. */
+const blocked = (reason: string) => connectionFrame(60, reason);
+const UNBLOCKED = connectionFrame(61, null);
 
 describe.skipIf(rabbitUrl === '')(
   rabbitUrl === '' ? `${title} (skipped: TEST_RABBITMQ_URL is not set)` : title,
@@ -126,6 +137,21 @@ describe.skipIf(rabbitUrl === '')(
       await queue.consume(collector.handler);
       await queue.ready();
       await collector.received(jobs);
+    });
+
+    it('rejects a publish as soon as the broker takes no more messages, and publishes once it does', async () => {
+      const { queue, proxy } = await world.process();
+      await queue.ready();
+      proxy.pause();
+      const rejected = expect(queue.publish([leasedJob(1)])).rejects.toThrow(QueueBlocked);
+      proxy.inject(blocked('low on memory'));
+      await rejected;
+      expect(queue.unavailableReason()).toBe('The broker takes no messages: low on memory');
+      expect(await queue.availableCapacity()).toBe(0);
+      proxy.inject(UNBLOCKED);
+      await expect.poll(() => queue.unavailableReason()).toBeNull();
+      proxy.resume();
+      await queue.publish([leasedJob(2)]);
     });
 
     it('subscribes again when the broker ends the subscription', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { QueueBlocked } from '../../../src/application/errors/queue-blocked.ts';
 import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
@@ -63,12 +64,13 @@ describe('RelayJobs', () => {
   let published: string[][];
   let capacity: number;
   let unavailable: string | null;
-  let takes: boolean;
+  /** Of a publish. */
+  let publishFailure: Error | null;
 
   beforeEach(async () => {
     published = [];
     unavailable = null;
-    takes = true;
+    publishFailure = null;
     world = await openApplication();
     await world.unitOfWork.run(({ jobs }) =>
       jobs.add(
@@ -91,7 +93,7 @@ describe('RelayJobs', () => {
         unavailableReason: () => unavailable,
         publish: async (jobs: readonly LeasedJob[]) => {
           published.push(jobs.map(({ id }) => id));
-          if (!takes) throw new Error('cut off');
+          if (publishFailure !== null) throw publishFailure;
         },
       } as never,
     });
@@ -179,10 +181,23 @@ describe('RelayJobs', () => {
     world.clock.at = NOW + 3;
     capacity = 5;
     const relayJobs = relaying();
-    takes = false;
+    publishFailure = new Error('cut off');
     await expect(relayJobs.execute()).rejects.toThrow('cut off');
-    takes = true;
+    publishFailure = null;
     expect(await relayJobs.execute()).toBe(3);
+    expect(await relayJobs.execute()).toBe(0);
+  });
+
+  it('RelayJobs leases jobs of every kind again that a blocked queue did not take', async () => {
+    const webhook = deliverWebhooksJob({ projectId: 'p1', endpoint: 'a.example/in' }, NOW);
+    await world.unitOfWork.run(({ jobs }) => jobs.add([webhook]));
+    world.clock.at = NOW + 3;
+    capacity = 5;
+    const relayJobs = relaying();
+    publishFailure = new QueueBlocked('low on memory');
+    await expect(relayJobs.execute()).rejects.toThrow(QueueBlocked);
+    publishFailure = null;
+    expect(await relayJobs.execute()).toBe(4);
     expect(await relayJobs.execute()).toBe(0);
   });
 
