@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { pipeline, Readable, Transform } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
 
@@ -31,21 +31,26 @@ const PART_BYTES = 5 * 1024 * 1024;
 /** Requests and downloads at a time. */
 const CONNECTIONS_MAX = 500;
 const CONTENT_TYPE = 'text/csv; charset=utf-8';
+/** What is read of a response, but for a file, in bytes: the client parses it in one piece. */
+const RESPONSE_BYTES_MAX = 1024 * 1024;
 /** Of a bucket, or a key, that may not list unfinished uploads: a lifecycle rule of the bucket removes them. */
 const NOT_LISTED: ReadonlySet<string> = new Set(['AccessDenied', 'MethodNotAllowed', 'NotImplemented']);
 
 /**
- * A request to the bucket failed. It has the code and the text of the bucket, and nothing else: the errors of the client
- * repeat the access key and the signed request.
+ * A request to the bucket failed. It has the code of the bucket, or the error of the connection, and nothing else: the errors of
+ * the client, and the texts of a bucket, repeat the access key and the signed request.
  */
 export class BucketError extends Error {
   /** The error code of S3, such as `NoSuchBucket`, or the name of the client's error. */
   readonly code: string;
 
-  constructor(bucket: string, { name, message }: Error) {
-    super(`The bucket ${bucket} cannot be used: ${name}: ${message}`);
+  constructor(bucket: string, error: Error) {
+    const status = statusOf(error);
+    super(
+      `The bucket ${bucket} cannot be used: ${error.name}: ${status === null ? error.message : `HTTP ${status}`}`,
+    );
     this.name = 'BucketError';
-    this.code = name;
+    this.code = error.name;
   }
 }
 
@@ -154,7 +159,7 @@ export class BucketReportFiles implements ReportFiles {
     const { endpoint, region, pathStyle, accessKeyId, secretAccessKey } = this.#config;
     const { connectMs, responseMs, idleMs } = this.#timeouts;
     const agent = { maxSockets: CONNECTIONS_MAX };
-    return new sdk.S3Client({
+    const client = new sdk.S3Client({
       endpoint,
       region,
       forcePathStyle: pathStyle,
@@ -175,11 +180,47 @@ export class BucketReportFiles implements ReportFiles {
         httpsAgent: agent,
       },
     });
+    const place = { relation: 'after', toMiddleware: 'deserializerMiddleware' } as const;
+    client.middlewareStack.addRelativeTo(limitResponses, { name: 'limitResponses', ...place });
+    return client;
   }
 
   #plain(error: unknown): BucketError {
     return new BucketError(this.#config.bucket, error instanceof Error ? error : new Error(String(error)));
   }
+}
+
+/** Every response but a file is read up to the limit. */
+function limitResponses<Request, Result>(
+  next: (request: Request) => Promise<Result>,
+  { commandName }: { readonly commandName?: string },
+): (request: Request) => Promise<Result> {
+  return async (request) => {
+    const result = await next(request);
+    const { response } = result as { readonly response: { readonly statusCode: number; body: unknown } };
+    const isFile = commandName === 'GetObjectCommand' && response.statusCode < 300;
+    if (!isFile && response.body instanceof Readable) response.body = limited(response.body);
+    return result;
+  };
+}
+
+/** The body, which fails when it is too long. */
+function limited(body: Readable): Readable {
+  let left = RESPONSE_BYTES_MAX;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      left -= chunk.length;
+      if (left >= 0) done(null, chunk);
+      else done(new Error(`The bucket responds with more than ${RESPONSE_BYTES_MAX} bytes`));
+    },
+  });
+  return pipeline(body, counted, () => {});
+}
+
+/** The status of the response that the error is about; null when there was none. */
+function statusOf(error: Error): number | null {
+  const { $metadata: metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
+  return metadata?.httpStatusCode ?? null;
 }
 
 function nameOf(error: unknown): string {

@@ -3,8 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type BucketConfig, BucketReportFiles } from '../../../src/adapters/s3/bucket-report-files.ts';
+import {
+  type BucketConfig,
+  BucketError,
+  BucketReportFiles,
+} from '../../../src/adapters/s3/bucket-report-files.ts';
 import { bucketAt } from '../../support/bucket.ts';
+import { until } from '../../support/until.ts';
 
 const ID = 'a1'.repeat(20);
 const TIMEOUTS = { connectMs: 200, responseMs: 200, idleMs: 200 };
@@ -121,6 +126,40 @@ describe('BucketReportFiles', () => {
     expect(aborted).toEqual([expect.stringContaining(`uploadId=${`a/b/${ID}.csv`.length}`)]);
   });
 
+  it.each([
+    ['a list of unfinished uploads', 200, 'ListMultipartUploadsResult'],
+    ['an error', 403, 'Error'],
+  ])('BucketReportFiles reads no more than 1 MiB of %s', async (_, status, element) => {
+    let sent = 0;
+    let isCut = false;
+    const { files } = await bucketThat((request, response) => {
+      if (!isListing(request)) return xml(response, 204, '');
+      const content = Buffer.alloc(64 * 1024, 'x');
+      response.on('close', () => {
+        isCut = !response.writableFinished;
+      });
+      response.writeHead(status).write(`<${element}><Code>`);
+      const more = () => {
+        if (response.destroyed) return;
+        sent += content.length;
+        if (sent <= 64 * 2 ** 20) response.write(content, () => setImmediate(more));
+        else response.end(`</Code></${element}>`);
+      };
+      more();
+    }, PATIENT);
+    await expect(files.remove(ID)).rejects.toBeInstanceOf(BucketError);
+    await until(() => isCut);
+    expect(sent).toBeLessThan(16 * 2 ** 20);
+  });
+
+  it('BucketReportFiles reads all of a long file', async () => {
+    const length = 3 * 2 ** 20;
+    const { files } = await bucketThat((_, response) => {
+      response.writeHead(200, { 'Content-Length': length }).end('x'.repeat(length));
+    }, PATIENT);
+    expect(Buffer.concat((await (await files.read(ID))?.toArray()) ?? [])).toHaveLength(length);
+  });
+
   it('BucketReportFiles throws the error of the content also when the bucket does not abort the upload', async () => {
     const { files, requests } = await bucketThat((request, response) => {
       if (request.method === 'DELETE') return rejectWith(response, 500, 'InternalError');
@@ -140,16 +179,12 @@ describe('BucketReportFiles', () => {
   it('BucketReportFiles names the error of the bucket, and neither key nor signature', async () => {
     const { files } = await bucketThat((_, response) => {
       const repeated =
-        '<AWSAccessKeyId>the-access-key</AWSAccessKeyId><StringToSign>AWS4-HMAC</StringToSign>';
-      xml(
-        response,
-        403,
-        `<Error><Code>SignatureDoesNotMatch</Code><Message>No.</Message>${repeated}</Error>`,
-      );
+        '<Message>AWS4-HMAC Credential=the-access-key</Message><StringToSign>AWS4-HMAC</StringToSign>';
+      xml(response, 403, `<Error><Code>SignatureDoesNotMatch</Code>${repeated}</Error>`);
     });
     const error: unknown = await files.write(ID, contentOf('text')).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
-      message: 'The bucket reports cannot be used: SignatureDoesNotMatch: No.',
+      message: 'The bucket reports cannot be used: SignatureDoesNotMatch: HTTP 403',
       code: 'SignatureDoesNotMatch',
     });
     expect(`${inspect(error, { depth: 9, showHidden: true })}${(error as Error).stack}`).not.toMatch(
