@@ -69,8 +69,8 @@ export class RabbitPublisher {
   }
 
   /**
-   * Resolves when the broker has confirmed every job; rejects when one is rejected, unroutable or uncertain, and as `QueueBlocked`
-   * when the broker takes no more messages. It says so only to who publishes.
+   * Resolves when the broker has confirmed every job. Rejects when one is rejected, unroutable or uncertain. Rejects as
+   * `QueueBlocked` when the broker takes no more messages, of which it tells only those who publish.
    */
   async publish(jobs: readonly LeasedJob[]): Promise<void> {
     const channel = this.#connection.channel();

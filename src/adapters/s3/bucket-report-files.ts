@@ -32,7 +32,7 @@ const PART_BYTES = 5 * 1024 * 1024;
 const CONNECTIONS_MAX = 500;
 const CONTENT_TYPE = 'text/csv; charset=utf-8';
 /** What is read of a response, but for a file, in bytes: the client parses it in one piece. */
-const RESPONSE_BYTES_MAX = 1024 * 1024;
+export const BUCKET_RESPONSE_BYTES_MAX = 1_048_576;
 /** Of a bucket, or a key, that may not list unfinished uploads: a lifecycle rule of the bucket removes them. */
 const NOT_LISTED: ReadonlySet<string> = new Set(['AccessDenied', 'MethodNotAllowed', 'NotImplemented']);
 
@@ -206,12 +206,12 @@ function limitResponses<Request, Result>(
 
 /** The body, which fails when it is too long. */
 function limited(body: Readable): Readable {
-  let left = RESPONSE_BYTES_MAX;
+  let left = BUCKET_RESPONSE_BYTES_MAX;
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       left -= chunk.length;
       if (left >= 0) done(null, chunk);
-      else done(new Error(`The bucket responds with more than ${RESPONSE_BYTES_MAX} bytes`));
+      else done(new Error(`The bucket responds with more than ${BUCKET_RESPONSE_BYTES_MAX} bytes`));
     },
   });
   return pipeline(body, counted, () => {});

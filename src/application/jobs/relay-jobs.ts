@@ -25,8 +25,8 @@ interface RelayPorts {
  * Moves due jobs from the store to the queue. A job that the queue does not take is due again when its lease ends. After an
  * outage of the queue or the database, the jobs of messages that this worker had leased are due again, once the queue has
  * capacity: at once for a queue that goes on in the process. A job that was not lost is published twice then, and the fencing
- * token lets it be done once. Other jobs wait until their leases end: what they do may go on in the background. Those that a blocked
- * queue did not take are due at once, whatever they do.
+ * token lets it be done once. Other jobs wait until their leases end: what they do may go on in the background. Jobs of every
+ * kind that a blocked queue did not take are due at once.
  */
 export class RelayJobs {
   readonly #ports: RelayPorts;

@@ -7,7 +7,7 @@ import { TEMPLATE_NAME_CHARACTERS_MAX } from '../../domain/whatsapp/text-limits.
 import { baseUrl } from './base-url.ts';
 import { hasMembers } from './has-members.ts';
 import type { ProviderKind } from './provider-kind.ts';
-import type { SecretSchema } from './secret.ts';
+import { type SecretSchema, tokenOf } from './secret.ts';
 
 /** The newest version of the Graph API that this service was written against. */
 const GRAPH_VERSION = 'v25.0';
@@ -18,7 +18,7 @@ const LANGUAGE_CHARACTERS_MAX = 15;
 const settings = (secret: SecretSchema) =>
   z
     .strictObject({
-      accessToken: secret,
+      accessToken: tokenOf(secret),
       appSecret: secret,
       verifyToken: secret,
       phoneNumberId: z

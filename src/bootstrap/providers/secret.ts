@@ -14,7 +14,7 @@ export const secretIn = (environment: Readonly<Record<string, string | undefined
       SECRET_FORM,
     )
     .transform((place, context): string => {
-      const found = 'env' in place ? (environment[place.env] ?? '') : contentOf(place.file);
+      const found = 'env' in place ? (environment[place.env] ?? '').trim() : contentOf(place.file);
       if (found !== '') return found;
       context.addIssue({
         code: 'custom',
@@ -27,6 +27,13 @@ export const secretIn = (environment: Readonly<Record<string, string | undefined
     });
 
 export type SecretSchema = ReturnType<typeof secretIn>;
+
+const TOKEN_CHARACTERS_MAX = 1_024;
+const TOKEN_PATTERN = new RegExp(`^[\\x21-\\x7e]{1,${TOKEN_CHARACTERS_MAX}}$`);
+const TOKEN_PROBLEM = `must be printable characters without spaces, ${TOKEN_CHARACTERS_MAX} at most`;
+
+/** A credential that a header carries. */
+export const tokenOf = (secret: SecretSchema) => secret.pipe(z.string().regex(TOKEN_PATTERN, TOKEN_PROBLEM));
 
 function contentOf(file: string): string {
   try {

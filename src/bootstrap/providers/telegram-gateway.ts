@@ -3,24 +3,19 @@ import { TelegramGatewayCallback } from '../../adapters/telegram-gateway/telegra
 import { TelegramGatewayProvider } from '../../adapters/telegram-gateway/telegram-gateway-provider.ts';
 import { baseUrl, plainUrl } from './base-url.ts';
 import type { ProviderKind } from './provider-kind.ts';
-import type { SecretSchema } from './secret.ts';
+import { type SecretSchema, tokenOf } from './secret.ts';
 
 const BASE_URL = 'https://gatewayapi.telegram.org';
 
 /** Telegram takes no longer one. */
 const CALLBACK_URL_BYTES_MAX = 256;
 
-/** A header carries it: no spaces and no line ends. */
-const TOKEN_PATTERN = /^[\x21-\x7e]{1,256}$/;
-
 /** With or without the @ that people write before it. */
 const USERNAME_PATTERN = /^@?[A-Za-z][A-Za-z0-9_]{3,31}$/;
 
 const settings = (secret: SecretSchema) =>
   z.strictObject({
-    token: secret.pipe(
-      z.string().regex(TOKEN_PATTERN, 'must be printable characters without spaces, 256 at most'),
-    ),
+    token: tokenOf(secret),
     senderUsername: z
       .string()
       .regex(USERNAME_PATTERN, 'must be the username of a Telegram channel')

@@ -45,7 +45,7 @@ describe('a receipt that names its attempt, whose id no submit result has brough
     ['no', []],
     ['its own', [[of('first', accepted(0, ID)), []]]],
   ] satisfies [string, Scene[]][])(
-    'is kept once, under however many ids it comes: with %s id known',
+    'a delivery is kept under one id, however many it comes under, with %s id known',
     (_, known) => {
       const others = ['b', 'c', 'd'].map((id): Scene => [claimed(receiptArrived(0, 'delivered', id)), []]);
       const message = play(toSms, [STARTED, DELIVERED, ...known, ...others]);

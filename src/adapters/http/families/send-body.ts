@@ -35,6 +35,8 @@ const PARAMETER_KEY_ERROR = 'templateParameters may have keys of letters, digits
 const PARAMETER_PART_ERROR = 'Each part of templateParameters must be an object';
 const BUTTONS_ERROR = 'templateParameters.buttons must be an object with the keys 0 to 99';
 const PARAMETER_VALUE_ERROR = 'templateParameters values must be strings or numbers';
+/** A JSON number beyond it loses digits on its way. */
+const LARGE_NUMBER_ERROR = `templateParameters numbers beyond ${Number.MAX_SAFE_INTEGER} must be strings`;
 
 export const phoneNumberField = z
   .string({ error: ({ input }) => (input === undefined ? PHONE_MISSING : PHONE_TYPE_ERROR) })
@@ -58,7 +60,10 @@ const templateName = nameField('templateName', 1, TEMPLATE_NAME_CHARACTERS_MAX).
 });
 
 const parameterValue = z.union(
-  [textField('A template parameter', 0, TEMPLATE_PARAMETER_CHARACTERS_MAX), z.number()],
+  [
+    textField('A template parameter', 0, TEMPLATE_PARAMETER_CHARACTERS_MAX),
+    z.number().refine((value) => Math.abs(value) <= Number.MAX_SAFE_INTEGER, { error: LARGE_NUMBER_ERROR }),
+  ],
   { error: PARAMETER_VALUE_ERROR },
 );
 const PARAMETER_KEY_PATTERN = /^[A-Za-z0-9_]{1,64}$/;

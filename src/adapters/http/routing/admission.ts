@@ -17,8 +17,8 @@ export interface SecurityScheme {
 }
 
 /**
- * A request that its caller sends slowly, or that waited, is admitted once more after this time, in milliseconds: its key may have
- * been revoked meanwhile.
+ * A request that is sent slowly, or that waited, is admitted once more after this time, in milliseconds: its key may have been
+ * revoked meanwhile.
  */
 export const ADMISSION_FRESH_MS = 250;
 
@@ -28,7 +28,7 @@ export interface Admission<Caller> {
   readonly scheme: SecurityScheme | null;
   /** What callers without the credential are told, for the document. */
   readonly errors: readonly HttpError[];
-  /** Resolves with the caller; throws for one who may not. Called before the body is read, and behind one that took long. */
+  /** Resolves with the caller; throws for one who may not. Called before the body is read, and again behind a slow one. */
   admit(request: IncomingMessage, place: Place): Promise<Caller>;
 }
 

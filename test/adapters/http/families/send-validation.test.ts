@@ -85,6 +85,14 @@ describe('a send that is not well formed', () => {
     [parameterised([]), 'templateParameters must be an object'],
     [parameterised({ body: ['Sara'] }), 'Each part of templateParameters must be an object'],
     [parameterised({ body: { 1: true } }), 'templateParameters values must be strings or numbers'],
+    [
+      parameterised({ body: { 1: 2 ** 53 } }),
+      'templateParameters numbers beyond 9007199254740991 must be strings',
+    ],
+    [
+      parameterised({ buttons: { 0: { 1: -1e21 } } }),
+      'templateParameters numbers beyond 9007199254740991 must be strings',
+    ],
     [parameterised({ body: { 1: 'a\u0007' } }), 'A template parameter must not contain control characters'],
     [
       parameterised({ body: { 'a b': 'x' } }),

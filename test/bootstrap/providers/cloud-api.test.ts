@@ -1,6 +1,6 @@
 import { expect, it, test } from 'vitest';
-import { cloudApiKind } from '../../src/bootstrap/providers/cloud-api.ts';
-import { secretIn } from '../../src/bootstrap/providers/secret.ts';
+import { cloudApiKind } from '../../../src/bootstrap/providers/cloud-api.ts';
+import { secretIn } from '../../../src/bootstrap/providers/secret.ts';
 
 const REQUIRED = {
   accessToken: { env: 'CLOUD_API_ACCESS_TOKEN' },
@@ -13,6 +13,9 @@ const settings = cloudApiKind.settings(
     CLOUD_API_ACCESS_TOKEN: 'token',
     CLOUD_API_APP_SECRET: 'secret',
     CLOUD_API_VERIFY_TOKEN: 'verify',
+    BROKEN_TOKEN: 'to\nken',
+    FOREIGN_TOKEN: 'token€',
+    WRAPPED_TOKEN: ' token\n',
   }),
 );
 
@@ -39,8 +42,22 @@ it('the kind cloud-api takes a default number, a template for codes, a version a
   });
 });
 
+it('the kind cloud-api takes a token without the spaces around it', () => {
+  expect(settings.parse({ ...REQUIRED, accessToken: { env: 'WRAPPED_TOKEN' } }).accessToken).toBe('token');
+});
+
 test.each<[title: string, change: object, message: string]>([
   ['a secret in plain text', { accessToken: 'EAAJB' }, 'must be { "env": "NAME" } or { "file": "PATH" }'],
+  [
+    'a token with a line end',
+    { accessToken: { env: 'BROKEN_TOKEN' } },
+    'must be printable characters without spaces, 1024 at most',
+  ],
+  [
+    'a token that no header carries',
+    { accessToken: { env: 'FOREIGN_TOKEN' } },
+    'must be printable characters without spaces, 1024 at most',
+  ],
   ['a variable that is not set', { appSecret: { env: 'NOT_SET' } }, 'the variable NOT_SET is not set'],
   [
     'a number as it is dialled',
