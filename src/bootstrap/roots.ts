@@ -7,7 +7,6 @@ import { CommitAttempts } from '../application/attempts/commit-attempts.ts';
 import { StartWaitingAttempts } from '../application/attempts/start-waiting-attempts.ts';
 import { AuditLedger } from '../application/billing/audit-ledger.ts';
 import { AttachRecipients } from '../application/campaigns/attach-recipients.ts';
-import { CampaignStarts, CampaignStops } from '../application/campaigns/background-campaign-jobs.ts';
 import { BrowseCampaigns } from '../application/campaigns/browse-campaigns.ts';
 import { CampaignGate } from '../application/campaigns/campaign-gate.ts';
 import { ManageCampaigns } from '../application/campaigns/manage-campaigns.ts';
@@ -43,8 +42,6 @@ import { ReadWebhookLog } from '../application/operators/webhooks/read-webhook-l
 import { ReceiveCallbacks } from '../application/receipts/receive-callbacks.ts';
 import { RecordProviderEvents } from '../application/receipts/record-provider-events.ts';
 import { BrowseReports } from '../application/reports/browse-reports.ts';
-import { MakeReports } from '../application/reports/make-reports.ts';
-import { RemoveReports } from '../application/reports/remove-reports.ts';
 import { RequestReports } from '../application/reports/request-reports.ts';
 import { MarkRestored } from '../application/restores/mark-restored.ts';
 import { RestorePoint } from '../application/restores/restore-point.ts';
@@ -90,15 +87,12 @@ export const resolveRoots = (container: Container) =>
     browseCampaigns: BrowseCampaigns,
     browseReports: BrowseReports,
     campaignGate: CampaignGate,
-    campaignStarts: CampaignStarts,
-    campaignStops: CampaignStops,
     checkHealth: CheckHealth,
     checkSecretKey: CheckSecretKey,
     deliverWebhooks: DeliverWebhooks,
     importPrices: ImportPrices,
     keyUses: KeyUses,
     listenToWebhooks: ListenToWebhooks,
-    makeReports: MakeReports,
     manageCampaigns: ManageCampaigns,
     manageCredit: ManageCredit,
     manageInboundWebhooks: ManageInboundWebhooks,
@@ -120,7 +114,6 @@ export const resolveRoots = (container: Container) =>
     recordProviderEvents: RecordProviderEvents,
     refillDemo: RefillDemo,
     relayJobs: RelayJobs,
-    removeReports: RemoveReports,
     requestReports: RequestReports,
     restorePoint: RestorePoint,
     applyMessageEvents: ApplyMessageEvents,

@@ -136,13 +136,7 @@ export class Service {
     roots.startWaitingAttempts.stop();
     await this.#loop.stop();
     await roots.jobQueue.close();
-    roots.deliverWebhooks.stop();
-    roots.campaignStarts.stop();
-    roots.campaignStops.stop();
-    roots.makeReports.stop();
-    roots.removeReports.stop();
-    roots.runWhatsappSync.stop();
-    roots.runRetention.stop();
+    roots.background.stop();
     await roots.background.idle();
     await roots.workerHeartbeat.stop();
     await roots.keyUses.stop();

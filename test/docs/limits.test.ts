@@ -92,18 +92,18 @@ import {
 } from '../../src/application/attempts/submission-capacity.ts';
 import { START_WAIT_MS } from '../../src/application/attempts/waiting-starts.ts';
 import {
-  CAMPAIGN_JOBS_MAX,
-  CAMPAIGN_JOBS_PER_PROJECT_MAX,
-} from '../../src/application/campaigns/background-campaign-jobs.ts';
-import {
   CAMPAIGN_REQUESTS_MAX,
   CAMPAIGN_REQUESTS_PER_PROJECT_MAX,
 } from '../../src/application/campaigns/campaign-gate.ts';
+import {
+  CAMPAIGN_JOBS_MAX,
+  CAMPAIGN_JOBS_PER_PROJECT_MAX,
+} from '../../src/application/campaigns/run-campaign-jobs.ts';
 import { LEASE_MS, RENEW_EVERY_MS } from '../../src/application/jobs/job.ts';
 import {
   PROJECT_JOBS_HELD_MAX,
   PROJECT_JOBS_HELD_PER_PROJECT_MAX,
-} from '../../src/application/jobs/project-jobs.ts';
+} from '../../src/application/jobs/project-job-runner.ts';
 import { WORKER_SEEN_MS } from '../../src/application/jobs/worker-heartbeat.ts';
 import {
   LEASES_TRUSTED_MS,

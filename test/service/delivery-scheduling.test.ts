@@ -265,7 +265,7 @@ withReceiver(named('a destination in hand'), () => {
     while ((await events()).length < count) await polled(1);
     // As when a service stops: nothing is leased any more.
     await service.service.roots.jobQueue.close();
-    service.service.roots.deliverWebhooks.stop();
+    service.service.roots.background.stop();
     receiver.respond(respondWith(200));
     respond(200);
     await idle();

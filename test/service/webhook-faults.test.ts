@@ -184,7 +184,7 @@ withReceiver(named('destinations that cannot be fetched for'), () => {
     const world = await start(['/1']);
     const { faults, service, background } = world;
     await failFetches(world);
-    service.service.roots.deliverWebhooks.stop();
+    service.service.roots.background.stop();
     await background.idle();
     faults.fetches = false;
   });

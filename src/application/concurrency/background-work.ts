@@ -8,6 +8,7 @@ import { IdleGate } from './idle-gate.ts';
 export class BackgroundWork {
   readonly #logger: Logger;
   readonly #gate = new IdleGate();
+  readonly #stopping = new AbortController();
   #starts = 0;
 
   constructor({ logger }: { readonly logger: Logger }) {
@@ -29,6 +30,16 @@ export class BackgroundWork {
     } finally {
       this.#gate.end();
     }
+  }
+
+  /** Aborted when the process stops: work that takes long ends soon then. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** What takes long ends soon, and `idle` resolves then. */
+  stop(): void {
+    this.#stopping.abort();
   }
 
   /** How often something was started so far. */

@@ -1,8 +1,6 @@
 import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import type { RunAttemptJobs } from '../attempts/run-attempt-jobs.ts';
-import type { CampaignStarts, CampaignStops } from '../campaigns/background-campaign-jobs.ts';
-import type { StartCampaigns } from '../campaigns/start-campaigns.ts';
-import type { StopCampaigns } from '../campaigns/stop-campaigns.ts';
+import type { RunCampaignStarts, RunCampaignStops } from '../campaigns/run-campaign-jobs.ts';
 import type { MakeReports } from '../reports/make-reports.ts';
 import type { RemoveReports } from '../reports/remove-reports.ts';
 import type { RunRetention } from '../retention/run-retention.ts';
@@ -32,10 +30,8 @@ import { type FieldsOf, readWork } from './work-codec.ts';
 export interface JobUseCases {
   readonly runAttemptJobs: RunAttemptJobs;
   readonly deliverWebhooks: DeliverWebhooks;
-  readonly campaignStarts: CampaignStarts;
-  readonly campaignStops: CampaignStops;
-  readonly startCampaigns: StartCampaigns;
-  readonly stopCampaigns: StopCampaigns;
+  readonly runCampaignStarts: RunCampaignStarts;
+  readonly runCampaignStops: RunCampaignStops;
   readonly makeReports: MakeReports;
   readonly removeReports: RemoveReports;
   readonly runRetention: RunRetention;
@@ -92,15 +88,13 @@ const JOB_KINDS: KindsOf<
     fields: CAMPAIGN_FIELDS,
     dropped: ({ campaignId }) => ({ kind: 'campaign-start', campaignId }),
     idOf: ({ campaignId }) => startCampaignJobId(campaignId),
-    run: ({ campaignStarts, startCampaigns }, jobs) =>
-      campaignStarts.begin(jobs, (job) => startCampaigns.due(job)),
+    run: ({ runCampaignStarts }, jobs) => runCampaignStarts.execute(jobs),
   },
   'stop-campaign': {
     fields: CAMPAIGN_FIELDS,
     dropped: () => null,
     idOf: ({ campaignId }) => stopCampaignJobId(campaignId),
-    run: ({ campaignStops, stopCampaigns }, jobs) =>
-      campaignStops.begin(jobs, (job) => stopCampaigns.execute(job)),
+    run: ({ runCampaignStops }, jobs) => runCampaignStops.execute(jobs),
   },
   'make-report': {
     fields: REPORT_FIELDS,

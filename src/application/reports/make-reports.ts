@@ -2,7 +2,7 @@ import type { Report } from '../../domain/reports/report.ts';
 import { matcherOf, REPORT_HEADER, reportRow } from '../../domain/reports/report-row.ts';
 import { onNextRound } from '../concurrency/next-round.ts';
 import type { LeasedJob } from '../jobs/job.ts';
-import { type ProjectJobPorts, ProjectJobs } from '../jobs/project-jobs.ts';
+import { type ProjectJobPorts, ProjectJobRunner } from '../jobs/project-job-runner.ts';
 import { type MakeReportWork, removeReportJob } from '../jobs/report-jobs.ts';
 import type { CsvEncoder } from '../ports/csv-encoder.ts';
 import type { ReportFiles } from '../ports/report-files.ts';
@@ -31,13 +31,13 @@ export const REPORTS_WRITTEN_PER_PROJECT_MAX = 2;
  */
 export class MakeReports {
   readonly #ports: MakePorts;
-  readonly #jobs: ProjectJobs;
+  readonly #runner: ProjectJobRunner;
   /** Ends when the page at hand is read: one page at a time, however many reports are made. */
   #page: Promise<unknown> = Promise.resolve();
 
   constructor(ports: MakePorts) {
     this.#ports = ports;
-    this.#jobs = new ProjectJobs(ports, {
+    this.#runner = new ProjectJobRunner(ports, {
       perProject: REPORTS_WRITTEN_PER_PROJECT_MAX,
       all: REPORTS_WRITTEN_MAX,
     });
@@ -45,12 +45,7 @@ export class MakeReports {
 
   /** Resolves at once; the reports are made in the background. Never rejects. */
   execute(jobs: readonly LeasedJob<MakeReportWork>[]): Promise<void> {
-    return this.#jobs.begin(jobs, (job, signal) => this.#make(job, signal));
-  }
-
-  /** The reports at hand are left: their jobs come again when the leases end. */
-  stop(): void {
-    this.#jobs.stop();
+    return this.#runner.begin(jobs, (job, signal) => this.#make(job, signal));
   }
 
   async #make(job: LeasedJob<MakeReportWork>, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Report } from '../../domain/reports/report.ts';
 import type { LeasedJob } from '../jobs/job.ts';
-import { type ProjectJobPorts, ProjectJobs } from '../jobs/project-jobs.ts';
+import { type ProjectJobPorts, ProjectJobRunner } from '../jobs/project-job-runner.ts';
 import { type RemoveReportWork, removeReportJob } from '../jobs/report-jobs.ts';
 import type { ReportFiles } from '../ports/report-files.ts';
 import type { Stores } from '../ports/stores.ts';
@@ -16,11 +16,11 @@ interface RemovePorts extends ProjectJobPorts {
 export class RemoveReports {
   readonly #ports: RemovePorts;
   /** As many as are written: a file that cannot be removed for a while holds up no other job. */
-  readonly #jobs: ProjectJobs;
+  readonly #runner: ProjectJobRunner;
 
   constructor(ports: RemovePorts) {
     this.#ports = ports;
-    this.#jobs = new ProjectJobs(ports, {
+    this.#runner = new ProjectJobRunner(ports, {
       perProject: REPORTS_WRITTEN_PER_PROJECT_MAX,
       all: REPORTS_WRITTEN_MAX,
     });
@@ -28,12 +28,7 @@ export class RemoveReports {
 
   /** Resolves at once; the files are removed in the background. Never rejects. */
   execute(jobs: readonly LeasedJob<RemoveReportWork>[]): Promise<void> {
-    return this.#jobs.begin(jobs, (job, signal) => this.#remove(job, signal));
-  }
-
-  /** What waits is left: its jobs come again when their leases end. */
-  stop(): void {
-    this.#jobs.stop();
+    return this.#runner.begin(jobs, (job, signal) => this.#remove(job, signal));
   }
 
   /** Removes the file, then the job: a crash in between removes the file once more. */

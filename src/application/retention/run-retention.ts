@@ -2,7 +2,7 @@ import type { Project } from '../../domain/access/project.ts';
 import type { Retention } from '../../domain/access/retention.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { LeasedJob } from '../jobs/job.ts';
-import { type LongJobPorts, LongJobs } from '../jobs/long-jobs.ts';
+import { type LongJobPorts, LongJobRunner } from '../jobs/long-job-runner.ts';
 import { RecurringJob } from '../jobs/recurring-job.ts';
 import {
   RETENTION_INTERVAL_MS,
@@ -43,12 +43,12 @@ const PROJECTS_PAGE = 200;
 export class RunRetention {
   readonly #ports: RunPorts;
   readonly #recurring: RecurringJob<RunRetentionWork>;
-  readonly #longJobs: LongJobs;
+  readonly #runner: LongJobRunner;
 
   constructor(ports: RunPorts) {
     this.#ports = ports;
     this.#recurring = new RecurringJob(ports, runRetentionJob);
-    this.#longJobs = new LongJobs(ports);
+    this.#runner = new LongJobRunner(ports);
   }
 
   /** A worker starts: the job is due now. While another worker has it, it stays as it is. */
@@ -56,14 +56,9 @@ export class RunRetention {
     return this.#recurring.schedule();
   }
 
-  /** Resolves at once; the work is done in the background, in short transactions. Never rejects. */
+  /** Resolves at once; the work is done in the background, in short transactions, and ends behind one when the process stops. */
   async execute(jobs: readonly LeasedJob<RunRetentionWork>[]): Promise<void> {
-    this.#longJobs.begin(jobs, (job, signal) => this.#run(job, signal));
-  }
-
-  /** What is running ends behind its slice. Its job comes again when the lease ends. */
-  stop(): void {
-    this.#longJobs.stop();
+    this.#runner.begin(jobs, (job, signal) => this.#run(job, signal));
   }
 
   async #run(job: LeasedJob<RunRetentionWork>, signal: AbortSignal): Promise<void> {

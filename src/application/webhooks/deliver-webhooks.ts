@@ -53,13 +53,13 @@ export class DeliverWebhooks {
   readonly #capacity = new DeliveryCapacity(DELIVERY_LIMITS);
   /** By job id. The destination that was polled longest ago comes first. */
   readonly #destinations = new Map<string, Destination>();
-  #isStopping = false;
   #isIntervalRunning = false;
   #isFetchFailing = false;
   #renewedAt = 0;
 
   constructor(ports: DeliverPorts) {
     this.#ports = ports;
+    ports.background.stopping.addEventListener('abort', () => this.#stop());
   }
 
   /** Resolves when every job is in hand or released, or held up by a lock; deliveries go on in the background. Never rejects. */
@@ -70,15 +70,6 @@ export class DeliverWebhooks {
       surplus.map((job) => ({ job, notBefore: this.#capacity.surplusDueAt(job.work.projectId, now) })),
       (error) => this.#noteUnreleased(error),
     );
-  }
-
-  /** Nothing more is attempted; each job is released once its attempts in flight are recorded. */
-  stop(): void {
-    this.#isStopping = true;
-    for (const destination of this.#destinations.values()) {
-      destination.drop();
-      destination.wantFetch();
-    }
   }
 
   /** Begins with the destination of a job, or gives a known one the newer lease; false when there are too many. */
@@ -108,6 +99,18 @@ export class DeliverWebhooks {
     background.start(() => this.#deliver(destination));
     this.#startInterval();
     return true;
+  }
+
+  get #isStopping(): boolean {
+    return this.#ports.background.stopping.aborted;
+  }
+
+  /** Nothing more is attempted; each job is released once its attempts in flight are recorded. */
+  #stop(): void {
+    for (const destination of this.#destinations.values()) {
+      destination.drop();
+      destination.wantFetch();
+    }
   }
 
   async #deliver(destination: Destination): Promise<void> {

@@ -1,5 +1,5 @@
 import type { LeasedJob } from '../jobs/job.ts';
-import { type LongJobPorts, LongJobs } from '../jobs/long-jobs.ts';
+import { type LongJobPorts, LongJobRunner } from '../jobs/long-job-runner.ts';
 import { RecurringJob } from '../jobs/recurring-job.ts';
 import { type SyncWhatsappWork, syncWhatsappJob, WHATSAPP_SYNC_INTERVAL_MS } from '../jobs/whatsapp-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -18,12 +18,12 @@ interface RunPorts extends LongJobPorts {
 export class RunWhatsappSync {
   readonly #ports: RunPorts;
   readonly #recurring: RecurringJob<SyncWhatsappWork>;
-  readonly #longJobs: LongJobs;
+  readonly #runner: LongJobRunner;
 
   constructor(ports: RunPorts) {
     this.#ports = ports;
     this.#recurring = new RecurringJob(ports, syncWhatsappJob);
-    this.#longJobs = new LongJobs(ports);
+    this.#runner = new LongJobRunner(ports);
   }
 
   /**
@@ -36,12 +36,7 @@ export class RunWhatsappSync {
 
   /** Resolves at once; the accounts are read in the background, outside of any transaction. Never rejects. */
   async execute(jobs: readonly LeasedJob<SyncWhatsappWork>[]): Promise<void> {
-    this.#longJobs.begin(jobs, (job, signal) => this.#run(job, signal));
-  }
-
-  /** What is running ends soon. Its job comes again when the lease ends. */
-  stop(): void {
-    this.#longJobs.stop();
+    this.#runner.begin(jobs, (job, signal) => this.#run(job, signal));
   }
 
   async #run(job: LeasedJob<SyncWhatsappWork>, signal: AbortSignal): Promise<void> {

@@ -15,12 +15,12 @@ import { WaitingStarts } from '../../application/attempts/waiting-starts.ts';
 import { AuditLedger } from '../../application/billing/audit-ledger.ts';
 import { NoticeLowCredit } from '../../application/billing/notice-low-credit.ts';
 import { AttachRecipients } from '../../application/campaigns/attach-recipients.ts';
-import { CampaignStarts, CampaignStops } from '../../application/campaigns/background-campaign-jobs.ts';
 import { BrowseCampaigns } from '../../application/campaigns/browse-campaigns.ts';
 import { CampaignGate } from '../../application/campaigns/campaign-gate.ts';
 import { CampaignLimits } from '../../application/campaigns/campaign-limits.ts';
 import { ManageCampaigns } from '../../application/campaigns/manage-campaigns.ts';
 import { PreflightCampaigns } from '../../application/campaigns/preflight-campaigns.ts';
+import { RunCampaignStarts, RunCampaignStops } from '../../application/campaigns/run-campaign-jobs.ts';
 import { StartCampaigns } from '../../application/campaigns/start-campaigns.ts';
 import { StopCampaigns } from '../../application/campaigns/stop-campaigns.ts';
 import { CurrentPrices } from '../../application/catalog/current-prices.ts';
@@ -336,15 +336,13 @@ export const useCases = new ContainerModule(({ bind }) => {
     renewInterval,
     logger,
   });
-  wire(bind, CampaignStarts, projectJobPorts);
-  wire(bind, CampaignStops, projectJobPorts);
+  wire(bind, RunCampaignStarts, { ...projectJobPorts, startCampaigns: StartCampaigns });
+  wire(bind, RunCampaignStops, { ...projectJobPorts, stopCampaigns: StopCampaigns });
   wire(bind, RunJobs, {
     runAttemptJobs: RunAttemptJobs,
     deliverWebhooks: DeliverWebhooks,
-    campaignStarts: CampaignStarts,
-    campaignStops: CampaignStops,
-    startCampaigns: StartCampaigns,
-    stopCampaigns: StopCampaigns,
+    runCampaignStarts: RunCampaignStarts,
+    runCampaignStops: RunCampaignStops,
     makeReports: MakeReports,
     removeReports: RemoveReports,
     runRetention: RunRetention,

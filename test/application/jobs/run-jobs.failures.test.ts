@@ -54,10 +54,8 @@ describe('RunJobs when jobs fail', () => {
     return new RunJobs({
       runAttemptJobs: { execute } as never,
       deliverWebhooks: { execute } as never,
-      campaignStarts: { begin: execute } as never,
-      campaignStops: { begin: execute } as never,
-      startCampaigns: { due: execute } as never,
-      stopCampaigns: { execute } as never,
+      runCampaignStarts: { execute } as never,
+      runCampaignStops: { execute } as never,
       makeReports: { execute } as never,
       removeReports: { execute } as never,
       runRetention: { execute } as never,

@@ -9,7 +9,6 @@ import { RunJobs } from '../../../src/application/jobs/run-jobs.ts';
 import { ManageReports } from '../../../src/application/operators/manage-reports.ts';
 import { BrowseReports } from '../../../src/application/reports/browse-reports.ts';
 import {
-  MakeReports,
   REPORT_PAGE_ROWS,
   REPORTS_WRITTEN_MAX,
   REPORTS_WRITTEN_PER_PROJECT_MAX,
@@ -314,7 +313,7 @@ describe('MakeReports', () => {
     await store(REPORT_PAGE_ROWS + 1);
     await requested();
     files.beforeEach = async (part) => {
-      if (part === 1) world.container.get(MakeReports).stop();
+      if (part === 1) world.container.get(BackgroundWork).stop();
     };
     await world.runDueJobs();
     expect(await reportNow()).toMatchObject({ recordCount: null });

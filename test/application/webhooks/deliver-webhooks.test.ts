@@ -84,7 +84,7 @@ describe('DeliverWebhooks', () => {
   });
 
   afterEach(async () => {
-    world.container.get(DeliverWebhooks).stop();
+    world.container.get(BackgroundWork).stop();
     for (const end of hanging) end(OK);
     await world.close();
   });
@@ -238,7 +238,7 @@ describe('DeliverWebhooks', () => {
   it('DeliverWebhooks delivers nothing more once it is stopped, and releases every job', async () => {
     const hangs = Array.from({ length: 60 }, (_, number) => anEvent(number));
     await hang(...hangs);
-    world.container.get(DeliverWebhooks).stop();
+    world.container.get(BackgroundWork).stop();
     await settle();
     expect(await leaseJobs()).toEqual([]);
     for (const end of hanging.splice(0)) end(OK);
@@ -249,7 +249,7 @@ describe('DeliverWebhooks', () => {
 
   it('DeliverWebhooks releases a job at once that comes after it was stopped', async () => {
     await queue(anEvent(1));
-    world.container.get(DeliverWebhooks).stop();
+    world.container.get(BackgroundWork).stop();
     await deliver();
     expect(attempted).toEqual([]);
     expect(await leaseJobs()).toHaveLength(1);

@@ -201,7 +201,7 @@ it('a process that stops waits for no platform, and leaves the job to the end of
   const runs = await open();
   await runs.schedule();
   accountOf = () => {
-    runs.stop();
+    world.container.get(BackgroundWork).stop();
     return new Promise(() => undefined);
   };
   await world.runDueJobs();

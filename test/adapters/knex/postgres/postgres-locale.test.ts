@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../src/adapters/knex/database.ts';
+import { openDatabase } from '../../../../src/adapters/knex/database.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const missing = await whatIsMissing();

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
   SENDS_PER_GENERATION,
   SqliteRecentSends,
-} from '../../../src/adapters/knex/sqlite/sqlite-recent-sends.ts';
-import type { PhoneNumber } from '../../../src/domain/shared/phone-number.ts';
+} from '../../../../src/adapters/knex/sqlite/sqlite-recent-sends.ts';
+import type { PhoneNumber } from '../../../../src/domain/shared/phone-number.ts';
 
 const MINUTE_MS = 60_000;
 const NOW = 1_790_000_000_000;

@@ -9,13 +9,15 @@ export interface LongJobPorts extends LeasePorts {
 }
 
 /** Jobs that take longer than a lease: their work goes on in the background, and their leases are renewed meanwhile. */
-export class LongJobs {
+export class LongJobRunner {
   readonly #ports: LongJobPorts;
   readonly #running = new Set<AbortController>();
-  #isStopping = false;
 
   constructor(ports: LongJobPorts) {
     this.#ports = ports;
+    ports.background.stopping.addEventListener('abort', () => {
+      for (const running of this.#running) running.abort();
+    });
   }
 
   /**
@@ -29,14 +31,8 @@ export class LongJobs {
     for (const job of jobs) this.#ports.background.start(() => this.#run(job, (signal) => work(job, signal)));
   }
 
-  /** What is running ends soon. Its jobs come again when their leases end. */
-  stop(): void {
-    this.#isStopping = true;
-    for (const running of this.#running) running.abort();
-  }
-
   async #run(job: LeasedJob, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    if (this.#isStopping) return;
+    if (this.#ports.background.stopping.aborted) return;
     const running = new AbortController();
     this.#running.add(running);
     const stopRenewing = keepLease(this.#ports, job, () => running.abort());

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rowsWriter } from '../../../src/adapters/knex/sqlite/row-codec.ts';
+import { rowsWriter } from '../../../../src/adapters/knex/sqlite/row-codec.ts';
 
 it('rowsWriter lists the values of rows from an index on, each row in the order of the columns', () => {
   const rows = [

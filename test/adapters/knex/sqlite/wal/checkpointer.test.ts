@@ -16,10 +16,10 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { isBusy } from '../../../src/adapters/knex/sqlite/sqlite-pragmas.ts';
-import { PAUSED, READS, RUNNING } from '../../../src/adapters/knex/sqlite/wal/checkpoint-state.mjs';
-import { Checkpointer } from '../../../src/adapters/knex/sqlite/wal/checkpointer.ts';
-import { until } from '../../support/until.ts';
+import { isBusy } from '../../../../../src/adapters/knex/sqlite/sqlite-pragmas.ts';
+import { PAUSED, READS, RUNNING } from '../../../../../src/adapters/knex/sqlite/wal/checkpoint-state.mjs';
+import { Checkpointer } from '../../../../../src/adapters/knex/sqlite/wal/checkpointer.ts';
+import { until } from '../../../../support/until.ts';
 
 /** Locks the file against every other connection, says so, and releases it when it is told to. */
 const LOCKING_THREAD = `

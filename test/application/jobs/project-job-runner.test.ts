@@ -5,8 +5,8 @@ import { type StartCampaignWork, startCampaignJob } from '../../../src/applicati
 import type { LeasedJob } from '../../../src/application/jobs/job.ts';
 import {
   PROJECT_JOBS_HELD_PER_PROJECT_MAX,
-  ProjectJobs,
-} from '../../../src/application/jobs/project-jobs.ts';
+  ProjectJobRunner,
+} from '../../../src/application/jobs/project-job-runner.ts';
 import type { RecordJobFailure } from '../../../src/application/jobs/record-job-failure.ts';
 import type { RenewLeases } from '../../../src/application/jobs/renew-leases.ts';
 import { anId, NOW } from '../../support/builders.ts';
@@ -25,7 +25,7 @@ const jobsOf = (project: number, count: number): readonly StartJob[] =>
 const round = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('jobs of projects', () => {
-  let projectJobs: ProjectJobs;
+  let runner: ProjectJobRunner;
   let background: BackgroundWork;
   /** The jobs that were begun, in their order. */
   let begun: StartJob[];
@@ -56,11 +56,11 @@ describe('jobs of projects', () => {
       } as unknown as RecordJobFailure,
       background,
     };
-    projectJobs = new ProjectJobs(ports, { perProject: 1, all: 2 });
+    runner = new ProjectJobRunner(ports, { perProject: 1, all: 2 });
   });
 
   const begin = (jobs: readonly StartJob[]) =>
-    projectJobs.begin(
+    runner.begin(
       jobs,
       (job) =>
         new Promise<void>((resolve, reject) => {
@@ -129,7 +129,7 @@ describe('jobs of projects', () => {
     const jobs = jobsOf(1, 3);
     await begin(jobs);
     await round();
-    projectJobs.stop();
+    background.stop();
     await end(jobs[0]);
     await background.idle();
     expect([begun, failures]).toEqual([[jobs[0]], []]);

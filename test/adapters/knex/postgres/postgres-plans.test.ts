@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
-import { PLANS_KEPT_MS } from '../../../src/adapters/knex/postgres/postgres-connection.ts';
-import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
-import type { PhoneNumber } from '../../../src/domain/shared/phone-number.ts';
-import { aMessage, anSmsId, aProject, NOW } from '../../support/builders.ts';
+import { type Database, openDatabase } from '../../../../src/adapters/knex/database.ts';
+import { PLANS_KEPT_MS } from '../../../../src/adapters/knex/postgres/postgres-connection.ts';
+import { SqlUnitOfWork } from '../../../../src/adapters/knex/unit-of-work.ts';
+import type { PhoneNumber } from '../../../../src/domain/shared/phone-number.ts';
+import { aMessage, anSmsId, aProject, NOW } from '../../../support/builders.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const SCHEMA = `plans_${process.pid}`;

@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { LeasedJob, Work } from './job.ts';
-import { type LongJobPorts, LongJobs } from './long-jobs.ts';
+import { type LongJobPorts, LongJobRunner } from './long-job-runner.ts';
 
 export interface ProjectJobPorts extends LongJobPorts {
   readonly clock: Clock;
@@ -29,15 +29,15 @@ export type ProjectWork = Work & { readonly projectId: string };
  * Does jobs that each take long, or write much, in the background: they take no places in the queue, in which codes would wait
  * behind them. By project in rotation; a project whose rows are locked holds up no other.
  */
-export class ProjectJobs {
+export class ProjectJobRunner {
   readonly #wakeSignal: WakeSignal;
-  readonly #longJobs: LongJobs;
+  readonly #runner: LongJobRunner;
   readonly #gate: FairGate;
   readonly #held = new InFlight({ perKey: PROJECT_JOBS_HELD_PER_PROJECT_MAX, all: PROJECT_JOBS_HELD_MAX });
 
   constructor(ports: ProjectJobPorts, { perProject, all }: ProjectJobMaxima) {
     this.#wakeSignal = ports.wakeSignal;
-    this.#longJobs = new LongJobs(ports);
+    this.#runner = new LongJobRunner(ports);
     this.#gate = new FairGate(
       { perKey: perProject, all },
       { clock: ports.clock, lockRetryDelay: ports.lockRetryDelay },
@@ -53,7 +53,7 @@ export class ProjectJobs {
     work: (job: LeasedJob<Kind>, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     const held = jobs.filter((job) => this.#held.tryBegin(job.work.projectId));
-    this.#longJobs.begin(held, async (job, signal) => {
+    this.#runner.begin(held, async (job, signal) => {
       const { projectId } = job.work;
       const doUnlessLost = async (): Promise<void> => {
         signal.throwIfAborted();
@@ -66,10 +66,5 @@ export class ProjectJobs {
       }
       this.#wakeSignal.wake();
     });
-  }
-
-  /** Nothing further is begun. What waits comes again when its lease ends. */
-  stop(): void {
-    this.#longJobs.stop();
   }
 }

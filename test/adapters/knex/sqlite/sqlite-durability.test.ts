@@ -2,12 +2,12 @@ import { fdatasync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
-import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
-import { StorageUnwritable } from '../../../src/application/errors/storage-unavailable.ts';
-import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
-import { aProject } from '../../support/builders.ts';
-import { until } from '../../support/until.ts';
+import { type Database, openDatabase } from '../../../../src/adapters/knex/database.ts';
+import { SqlUnitOfWork } from '../../../../src/adapters/knex/unit-of-work.ts';
+import { StorageUnwritable } from '../../../../src/application/errors/storage-unavailable.ts';
+import type { Durability } from '../../../../src/application/ports/unit-of-work.ts';
+import { aProject } from '../../../support/builders.ts';
+import { until } from '../../../support/until.ts';
 
 /** What the disk of the test has been asked to sync, and how each of it ends. */
 let syncs: ((error: Error | null) => void)[];

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { setImmediate as eventLoopRound, setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
-import { SqliteReader } from '../../../src/adapters/knex/sqlite/sqlite-reader.ts';
+import { type Database, openDatabase } from '../../../../src/adapters/knex/database.ts';
+import { SqliteReader } from '../../../../src/adapters/knex/sqlite/sqlite-reader.ts';
 import {
   PAUSED,
   READS,
   RUNNING,
   SHARED_NUMBERS,
-} from '../../../src/adapters/knex/sqlite/wal/checkpoint-state.mjs';
-import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
-import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
-import { aProject } from '../../support/builders.ts';
+} from '../../../../src/adapters/knex/sqlite/wal/checkpoint-state.mjs';
+import { SqlUnitOfWork } from '../../../../src/adapters/knex/unit-of-work.ts';
+import { StorageUnavailable } from '../../../../src/application/errors/storage-unavailable.ts';
+import { aProject } from '../../../support/builders.ts';
 
 /** Counts to eight million: more than a second of work for SQLite, and one row. */
 const LONG =
