@@ -14,6 +14,7 @@ import { queue } from './modules/queue.ts';
 import { reports } from './modules/reports.ts';
 import { system } from './modules/system.ts';
 import { useCases } from './modules/use-cases.ts';
+import { waits } from './modules/waits.ts';
 import { webhooks } from './modules/webhooks.ts';
 import { ports } from './tokens.ts';
 
@@ -49,6 +50,7 @@ export function buildContainer(parts: ContainerParts): Container {
     }),
     webhooks(parts.egress),
     reports(parts.reports),
+    waits,
     useCases,
     ...(parts.overrides ?? []),
   );

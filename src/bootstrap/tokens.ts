@@ -22,14 +22,13 @@ import type { WakeSignal } from '../application/ports/wake-signal.ts';
 import type { WebhookTransport } from '../application/ports/webhook-transport.ts';
 import type { WhatsappDirectory } from '../application/ports/whatsapp-directory.ts';
 import type { WhatsappPlatform } from '../application/ports/whatsapp-platform.ts';
+import type { SliceBudget } from '../application/retention/slices.ts';
 import type { Hmac } from '../domain/webhooks/signer.ts';
 import type { LiveProvider } from './providers/provider-kind.ts';
 
 const port = <T>(name: string) => Symbol(name) as ServiceIdentifier<T>;
 
-import type { SliceBudget } from '../application/retention/slices.ts';
-
-/** One typed token per port; use cases are their own tokens. */
+/** One typed token per port, and for each value that use cases share; use cases are their own tokens. */
 export const ports = {
   clock: port<Clock>('Clock'),
   /** What this process is called among those that run jobs. */

@@ -16,6 +16,9 @@ import type { RevokeAttempts } from './revoke-attempts.ts';
 import type { SubmitAttempts } from './submit-attempts.ts';
 import type { WaitingStarts } from './waiting-starts.ts';
 
+/** So long after a submit result could not be stored it is tried again. */
+export const RESULT_RETRY_MS = 500;
+
 interface CommitPorts {
   readonly unitOfWork: UnitOfWork;
   readonly advanceMessages: AdvanceMessages;

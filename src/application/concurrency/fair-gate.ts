@@ -7,7 +7,7 @@ import { InFlight } from './in-flight.ts';
 import { RotatingQueue } from './rotating-queue.ts';
 
 /** Between two tries of a locked key, in milliseconds: they take a fifth of a place of all. */
-export const LOCK_RETRY_MS = 1_000;
+export const GATE_LOCK_RETRY_MS = 1_000;
 
 interface GateMaxima {
   readonly perKey: number;

@@ -17,6 +17,9 @@ import type { FetchDueEvents } from './fetch-due-events.ts';
 import type { RecordDeliveries } from './record-deliveries.ts';
 import type { ReleaseJobs } from './release-jobs.ts';
 
+/** How late events may be found that come due while others of their destination are in flight, in milliseconds. */
+export const FETCH_INTERVAL_MS = 100;
+
 interface DeliverPorts {
   readonly fetchDueEvents: FetchDueEvents;
   readonly attemptDelivery: AttemptDelivery;

@@ -33,6 +33,9 @@ import type { LogFields, Logger } from '../ports/logger.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 
+/** How long the results of attempts wait for others to be recorded with, under load, in milliseconds. */
+export const RECORD_BATCH_WINDOW_MS = 20;
+
 interface RecordPorts {
   readonly unitOfWork: UnitOfWork;
   /** Attempts that end during it are recorded together: a transaction for each would cost more than the attempts. */

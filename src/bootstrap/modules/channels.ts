@@ -1,7 +1,5 @@
 import { ContainerModule } from 'inversify';
 import { type SimulatedMessage, Simulator } from '../../adapters/simulator/simulator.ts';
-import { timedDelay } from '../../adapters/timer/timed-delay.ts';
-import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { ResponseRounds } from '../../adapters/undici/response-rounds.ts';
 import { UndiciProviderHttp } from '../../adapters/undici/undici-provider-http.ts';
 import { GuardedProvider } from '../../application/attempts/guarded-provider.ts';
@@ -14,15 +12,11 @@ import type { UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
 import { StoredWhatsappDirectory } from '../../application/whatsapp/whatsapp-directory.ts';
 import { providersFor } from '../../domain/messages/provider-route.ts';
-import { SUBMIT_TIMEOUT_MS } from '../../domain/messages/submit-result.ts';
 import { CHANNELS } from '../../domain/shared/channel.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
 import type { ProvidersConfig } from '../config/channels-file.ts';
 import type { LiveProvider, ProviderTools } from '../providers/provider-kind.ts';
 import { adapters, ports } from '../tokens.ts';
-
-/** So long after a submit result could not be stored it is tried again. */
-const RESULT_RETRY_MS = 500;
 
 export interface ChannelsOptions {
   readonly onSubmission?: (message: SimulatedMessage) => void;
@@ -74,8 +68,6 @@ export const channels = (
       (unitOfWork: UnitOfWork, clock: Clock) => new StoredWhatsappDirectory({ unitOfWork, clock }),
       [ports.unitOfWork, ports.clock],
     );
-    bind(ports.submitTimeout).toConstantValue(timedTimeout(SUBMIT_TIMEOUT_MS));
-    bind(ports.resultRetryDelay).toConstantValue(timedDelay(RESULT_RETRY_MS));
     bind(ports.providerEvents).toResolvedValue((simulator: Simulator) => simulator, [adapters.simulator]);
   });
 

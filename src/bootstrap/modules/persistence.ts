@@ -3,7 +3,6 @@ import type { DatabaseConfig } from '../../adapters/knex/database.ts';
 import { type Database, openDatabase } from '../../adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../adapters/knex/unit-of-work.ts';
 import { timedDelay } from '../../adapters/timer/timed-delay.ts';
-import { LOCK_RETRY_MS } from '../../application/concurrency/fair-gate.ts';
 import { messageOf } from '../../application/errors/error-text.ts';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type { Clock } from '../../application/ports/clock.ts';
@@ -31,7 +30,6 @@ export const persistence = (config: DatabaseConfig) =>
     const { delayMs, ...sliceBudget } = config.kind === 'sqlite' ? SQLITE_BUDGET : POSTGRES_BUDGET;
     bind(ports.sliceBudget).toConstantValue(sliceBudget);
     bind(ports.sliceDelay).toConstantValue(timedDelay(delayMs));
-    bind(ports.lockRetryDelay).toConstantValue(timedDelay(LOCK_RETRY_MS));
     bind(ports.unitOfWork).toResolvedValue(
       (database: Database) => new SqlUnitOfWork(database),
       [adapters.database],

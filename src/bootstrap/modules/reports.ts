@@ -4,9 +4,7 @@ import { csvEncoder } from '../../adapters/csv/csv-encoder.ts';
 import { MemoryReportFiles } from '../../adapters/memory/report-files.ts';
 import { DirectoryReportFiles } from '../../adapters/node/directory-report-files.ts';
 import { BucketReportFiles } from '../../adapters/s3/bucket-report-files.ts';
-import { timedDelay } from '../../adapters/timer/timed-delay.ts';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
-import { REPORT_POLLING_INTERVAL_MS } from '../../application/reports/request-reports.ts';
 import type { ReportsConfig } from '../config/config.ts';
 import { ports } from '../tokens.ts';
 
@@ -16,7 +14,6 @@ export const reports = (config: ReportsConfig = { kind: 'memory' }) =>
     bind(ports.reportFiles).toConstantValue(reportFilesOf(config));
     bind(ports.csvDecoder).toConstantValue(csvDecoder);
     bind(ports.csvEncoder).toConstantValue(csvEncoder);
-    bind(ports.reportPollingInterval).toConstantValue(timedDelay(REPORT_POLLING_INTERVAL_MS));
   });
 
 function reportFilesOf(config: ReportsConfig): ReportFiles {

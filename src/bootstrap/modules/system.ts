@@ -5,10 +5,6 @@ import { HmacRequestHasher } from '../../adapters/node/hmac-request-hasher.ts';
 import { nodeHmac } from '../../adapters/node/node-hmac.ts';
 import { RandomIdSource } from '../../adapters/node/random-id-source.ts';
 import { LocalWakeSignal } from '../../adapters/timer/local-wake-signal.ts';
-import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
-import { KEY_USE_INTERVAL_MS } from '../../application/access/key-uses.ts';
-import { RENEW_EVERY_MS } from '../../application/jobs/job.ts';
-import { WORKER_HEARTBEAT_MS } from '../../application/jobs/worker-watch.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { adapters, ports } from '../tokens.ts';
@@ -34,9 +30,6 @@ export const system = ({ clock, logger, secretKey, keepsPlatformLimits = true }:
     bind(ports.secretBox).toConstantValue(new AesSecretBox({ secretKey }));
     bind(ports.hmac).toConstantValue(nodeHmac);
     bind(ports.keepsPlatformLimits).toConstantValue(keepsPlatformLimits);
-    bind(ports.keyUseInterval).toConstantValue(timedTimeout(KEY_USE_INTERVAL_MS));
-    bind(ports.heartbeatInterval).toConstantValue(timedTimeout(WORKER_HEARTBEAT_MS));
-    bind(ports.renewInterval).toConstantValue(timedTimeout(RENEW_EVERY_MS));
     bind(adapters.localWakeSignal).toConstantValue(new LocalWakeSignal());
     bind(ports.wakeSignal).toResolvedValue(
       (localWakeSignal: LocalWakeSignal) => localWakeSignal,
