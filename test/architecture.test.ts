@@ -15,7 +15,7 @@ const files = filesIn('src');
 
 describe('every source file keeps to its layer', () => {
   it('the test finds the source files', () => {
-    expect(files).toContain('src/domain/messages/fallback-chain.ts');
+    expect(files).toContain('src/domain/chain/fallback-chain.ts');
     expect(files).toContain('src/application/ports/stores.ts');
   });
 

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import { PROVIDER_REQUESTS_MAX } from '../../src/adapters/undici/undici-provider-http.ts';
-import { PLACES_PER_KEPT, WAITING_MIN } from '../../src/domain/messages/submission-share.ts';
+import { PLACES_PER_KEPT, WAITING_MIN } from '../../src/domain/providers/submission-share.ts';
 import { HOUR_MS } from '../support/builders.ts';
 import { portOf } from '../support/port-of.ts';
 import { startService } from '../support/running-service.ts';

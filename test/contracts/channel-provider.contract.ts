@@ -2,7 +2,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import type { ChannelProvider, Submission } from '../../src/application/ports/channel-provider.ts';
 import type { CallbackRequest, ProviderCallback } from '../../src/application/ports/provider-callback.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../src/application/ports/provider-events.ts';
-import type { SubmitResult } from '../../src/domain/messages/submit-result.ts';
+import type { SubmitResult } from '../../src/domain/providers/submit-result.ts';
 import { anSmsId } from '../support/builders.ts';
 import { submitAll } from '../support/submit-all.ts';
 import { wholeSink } from '../support/whole-sink.ts';

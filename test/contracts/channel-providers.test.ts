@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Simulator } from '../../src/adapters/simulator/simulator.ts';
 import type { ChannelProvider } from '../../src/application/ports/channel-provider.ts';
-import type { SubmitResult } from '../../src/domain/messages/submit-result.ts';
-import { SUBMIT_TIMEOUT_MS } from '../../src/domain/messages/submit-result.ts';
+import type { SubmitResult } from '../../src/domain/providers/submit-result.ts';
+import { SUBMIT_TIMEOUT_MS } from '../../src/domain/providers/submit-result.ts';
 import { anSmsId, aSubmission, aTestNumber, NOW } from '../support/builders.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { brokenPromises, type ProviderUnderTest } from './channel-provider.contract.ts';

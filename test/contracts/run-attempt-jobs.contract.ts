@@ -12,7 +12,7 @@ import type { LeasedJob } from '../../src/application/jobs/job.ts';
 import type { PendingSubmission } from '../../src/application/messages/advance-messages.ts';
 import type { ApplyMessageEvents } from '../../src/application/messages/apply-message-events.ts';
 import type { ChannelProvider } from '../../src/application/ports/channel-provider.ts';
-import { WAITING_MIN } from '../../src/domain/messages/submission-share.ts';
+import { WAITING_MIN } from '../../src/domain/providers/submission-share.ts';
 import { advanceMessagesWith } from '../support/advance-messages.ts';
 import { aMessage, aNewAccount, anSmsId, aProject, NOW, SECOND_MS } from '../support/builders.ts';
 import { LossyUnitOfWork } from '../support/lossy-unit-of-work.ts';

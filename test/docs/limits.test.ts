@@ -142,7 +142,7 @@ import {
   UNSTARTED_RECIPIENTS_MAX,
 } from '../../src/domain/campaigns/campaign.ts';
 import { FAST_MESSAGES_PER_SECOND, MESSAGES_PER_SECOND } from '../../src/domain/campaigns/sending-rate.ts';
-import { RESULT_GRACE_MS } from '../../src/domain/messages/attempt-deadline.ts';
+import { RESULT_GRACE_MS } from '../../src/domain/chain/attempt-deadline.ts';
 import {
   CUSTOM_MESSAGE_CHARACTERS_MAX,
   SENDER_ID_CHARACTERS_MAX,
@@ -155,8 +155,8 @@ import {
   WAITING_IN_ALL_MIN,
   WAITING_MIN,
   WAITING_SHARE,
-} from '../../src/domain/messages/submission-share.ts';
-import { SUBMIT_TIMEOUT_MS } from '../../src/domain/messages/submit-result.ts';
+} from '../../src/domain/providers/submission-share.ts';
+import { SUBMIT_TIMEOUT_MS } from '../../src/domain/providers/submit-result.ts';
 import { DEFAULT_RATE_LIMIT } from '../../src/domain/rate-limiting/rate-limiter.ts';
 import {
   REPORT_LIFETIME_DAYS,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { ChainEvent } from '../../src/domain/messages/chain-event.ts';
-import { advance } from '../../src/domain/messages/fallback-chain.ts';
+import type { ChainEvent } from '../../src/domain/chain/chain-event.ts';
+import { advance } from '../../src/domain/chain/fallback-chain.ts';
 import type { Message } from '../../src/domain/messages/message.ts';
 import { aMessage, HOUR_MS, NOW, SECOND_MS } from './builders.ts';
 import { accepted, inWords, start } from './chain-words.ts';

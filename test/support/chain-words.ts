@@ -1,5 +1,5 @@
-import type { ChainEffect, ChainEvent, ReceiptClaim } from '../../src/domain/messages/chain-event.ts';
-import type { SubmitResult } from '../../src/domain/messages/submit-result.ts';
+import type { ChainEffect, ChainEvent, ReceiptClaim } from '../../src/domain/chain/chain-event.ts';
+import type { SubmitResult } from '../../src/domain/providers/submit-result.ts';
 import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
 
 export const start = (attemptNumber: number, startId?: string): ChainEvent => ({

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { ChainEvent, ChainOutcome } from '../../src/domain/messages/chain-event.ts';
-import { advance } from '../../src/domain/messages/fallback-chain.ts';
+import type { ChainEvent, ChainOutcome } from '../../src/domain/chain/chain-event.ts';
+import { advance } from '../../src/domain/chain/fallback-chain.ts';
 import { channelFlow, lastChannel, type Message } from '../../src/domain/messages/message.ts';
 import { canCarry, maskContent } from '../../src/domain/messages/send-request.ts';
 import type { Channel } from '../../src/domain/shared/channel.ts';

@@ -1,5 +1,5 @@
 import type { Submission } from '../../application/ports/channel-provider.ts';
-import { attemptName } from '../../domain/messages/attempt-name.ts';
+import { attemptName } from '../../domain/chain/attempt-name.ts';
 import {
   accountsOf,
   approvedTemplate,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SubmissionReceipt } from '../../application/ports/provider-events.ts';
-import { parseAttemptName } from '../../domain/messages/attempt-name.ts';
+import { parseAttemptName } from '../../domain/chain/attempt-name.ts';
 import type { DeliveryReceipt, ProviderCharge } from '../../domain/shared/delivery-receipt.ts';
 import { errorText, graphError } from './graph-response.ts';
 

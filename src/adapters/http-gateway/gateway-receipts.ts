@@ -1,7 +1,7 @@
 import { nextRound } from '../../application/concurrency/next-round.ts';
 import type { CallbackContent, CallbackRequest } from '../../application/ports/provider-callback.ts';
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
-import { parseAttemptName } from '../../domain/messages/attempt-name.ts';
+import { parseAttemptName } from '../../domain/chain/attempt-name.ts';
 import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';

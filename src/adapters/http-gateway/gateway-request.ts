@@ -1,7 +1,7 @@
 import { millisecondsInSecond } from 'date-fns/constants';
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { ProviderRequest } from '../../application/ports/provider-http.ts';
-import { attemptName } from '../../domain/messages/attempt-name.ts';
+import { attemptName } from '../../domain/chain/attempt-name.ts';
 import { smsPartsOf } from '../../domain/sms/sms-parts.ts';
 import type { EncodingOptions, RequestOptions } from './gateway-settings.ts';
 import { type Mistake, orMistake } from './mistake.ts';

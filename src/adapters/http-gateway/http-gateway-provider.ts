@@ -12,10 +12,10 @@ import {
   type ProviderHttp,
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
+import { attemptName } from '../../domain/chain/attempt-name.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import { attemptName } from '../../domain/messages/attempt-name.ts';
-import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
-import type { SubmitResult } from '../../domain/messages/submit-result.ts';
+import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import { type RequestMaker, type SendingOptions, valuesOf } from './gateway-request.ts';
 import { CREDENTIALS_REJECTED, type ResponseReader } from './gateway-response.ts';
 import { NO_MESSAGE } from './template.ts';

@@ -1,6 +1,6 @@
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/messages/submit-result.ts';
+import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/providers/submit-result.ts';
 import { invariant } from '../../domain/shared/invariant.ts';
 import type { RejectionCause } from '../../domain/shared/rejection-class.ts';
 import { canonicalMessageId, type MessageIdForm } from '../../domain/sms/message-id-forms.ts';

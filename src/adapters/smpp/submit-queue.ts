@@ -1,6 +1,6 @@
 import { FairQueue } from '../../application/concurrency/fair-queue.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/messages/submission-share.ts';
+import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/providers/submission-share.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import type { SmppSession, Timeouts } from './smpp-session.ts';
 import { isThrottled, type SubmitResponse } from './submit-response.ts';

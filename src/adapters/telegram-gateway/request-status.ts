@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Submission } from '../../application/ports/channel-provider.ts';
-import { attemptName } from '../../domain/messages/attempt-name.ts';
+import { attemptName } from '../../domain/chain/attempt-name.ts';
 import { digitsOf } from '../../domain/shared/phone-number.ts';
 
 /** Telegram's own id of a request, as this service takes it: printable, without spaces, 128 characters at most. */

@@ -1,7 +1,7 @@
 import { MinuteLog } from '../../application/minute-log.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { GatewayClient, GatewayResponse } from './telegram-client.ts';
+import type { GatewayResponse, TelegramClient } from './telegram-client.ts';
 
 /** Revocations in flight at a time: submissions keep most of the connections. */
 export const REVOCATIONS_IN_FLIGHT_MAX = 8;
@@ -15,7 +15,7 @@ export const REVOCATION_WAIT_MAX_MS = 10_000;
 interface RevocationPorts {
   /** The name of the provider. */
   readonly name: string;
-  readonly client: GatewayClient;
+  readonly client: TelegramClient;
   readonly clock: Clock;
   readonly logger: Logger;
 }

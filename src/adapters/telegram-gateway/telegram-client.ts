@@ -7,7 +7,7 @@ import {
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
+import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 
 /**
@@ -54,7 +54,7 @@ const RESPONSE = z.discriminatedUnion('ok', [
 ]);
 
 /** Calls the methods of the Telegram Gateway, and reads its responses. */
-export class GatewayClient {
+export class TelegramClient {
   readonly #options: ClientOptions;
 
   constructor(options: ClientOptions) {

@@ -8,19 +8,19 @@ import type {
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
+import { attemptName } from '../../domain/chain/attempt-name.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import { attemptName } from '../../domain/messages/attempt-name.ts';
 import { canCarry } from '../../domain/messages/send-request.ts';
-import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
+import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import {
   isForLater,
   rejectedAs,
   type SubmitResult,
   unknownResult,
-} from '../../domain/messages/submit-result.ts';
+} from '../../domain/providers/submit-result.ts';
 import { isFor, takenRequest } from './request-status.ts';
 import { Revocations } from './revocations.ts';
-import { GatewayClient, type GatewayParameters, type GatewayResponse } from './telegram-client.ts';
+import { type GatewayParameters, type GatewayResponse, TelegramClient } from './telegram-client.ts';
 import { CREDENTIALS_CODES, errorClass } from './telegram-errors.ts';
 
 /** How long Telegram can be told to try a message, in seconds. */
@@ -64,7 +64,7 @@ interface TelegramGatewayOptions {
 export class TelegramGatewayProvider implements ChannelProvider {
   readonly name: string;
   readonly #options: TelegramGatewayOptions;
-  readonly #client: GatewayClient;
+  readonly #client: TelegramClient;
   readonly #revocations: Revocations;
   readonly #log: MinuteLog;
   /** By attempt, the request whose fee is paid while its message was not taken yet: a later try goes under it, free. */
@@ -75,7 +75,7 @@ export class TelegramGatewayProvider implements ChannelProvider {
     const { name, http, baseUrl, token, clock, logger } = options;
     this.name = name;
     this.#options = options;
-    this.#client = new GatewayClient({ http, baseUrl, token });
+    this.#client = new TelegramClient({ http, baseUrl, token });
     this.#log = new MinuteLog({ clock, logger });
     this.#revocations = new Revocations({ name, client: this.#client, clock, logger });
   }

@@ -13,7 +13,7 @@ import {
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
+import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import { providerConnector } from './provider-connector.ts';
 import { ResponseRounds } from './response-rounds.ts';
 

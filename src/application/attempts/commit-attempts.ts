@@ -1,4 +1,4 @@
-import { isDispatchedBy } from '../../domain/messages/attempt-start.ts';
+import { isDispatchedBy } from '../../domain/chain/attempt-start.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
 import { isStorageFailure } from '../errors/storage-failure.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';

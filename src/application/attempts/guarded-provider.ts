@@ -1,3 +1,4 @@
+import { withoutContent } from '../../domain/chain/quoted-content.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import {
   afterBegin,
@@ -11,15 +12,14 @@ import {
   isIdle,
   type ProjectCircuit,
   type ProviderCircuits,
-} from '../../domain/messages/provider-circuit.ts';
-import { withoutContent } from '../../domain/messages/quoted-content.ts';
-import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/messages/submission-share.ts';
+} from '../../domain/providers/provider-circuit.ts';
+import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/providers/submission-share.ts';
 import {
   didItsWork,
   rejectedAs,
   type SubmitResult,
   unknownResult,
-} from '../../domain/messages/submit-result.ts';
+} from '../../domain/providers/submit-result.ts';
 import { FAILURE_PERCENT_PERIOD_MS, openedUntil } from '../../domain/shared/circuit-breaker.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
 import { MinuteLog } from '../minute-log.ts';

@@ -1,4 +1,4 @@
-import type { SubmitResult } from '../../domain/messages/submit-result.ts';
+import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { ProviderCallback } from '../ports/provider-callback.ts';
 import type { ProviderEvent } from '../ports/provider-events.ts';

@@ -1,6 +1,6 @@
 import type { Environment } from '../../domain/access/project.ts';
 import { type Backlog, backlogKey } from '../../domain/jobs/fair-share.ts';
-import { SUBMIT_TIMEOUT_MS } from '../../domain/messages/submit-result.ts';
+import { SUBMIT_TIMEOUT_MS } from '../../domain/providers/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 
 /** Submissions of one process that may be in flight to one channel provider, or wait to begin: they are kept in memory. */

@@ -1,12 +1,12 @@
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
+import { textOf } from '../../domain/messages/verification-text.ts';
 import {
   isForLater,
   isForNextProvider,
   rejectedAs,
   type SubmitResult,
   unknownResult,
-} from '../../domain/messages/submit-result.ts';
-import { textOf } from '../../domain/messages/verification-text.ts';
+} from '../../domain/providers/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
 import type { PendingSubmission } from '../messages/advance-messages.ts';
@@ -42,8 +42,8 @@ interface Called {
 const LATE_REASON = 'The provider did not respond in time';
 const FAULT_REASON = 'The provider failed while it was called';
 
-/** Of the time of an attempt so much may have passed untold when a provider is called, in milliseconds. */
-export const UNTOLD_MS = 1_000;
+/** So much of the time of an attempt may have passed before its provider is told of a shorter one, in milliseconds. */
+export const TIMEOUT_TOLERANCE_MS = 1_000;
 
 /** No route of the channel is for this number, or the message outlived the configuration. */
 const NO_PROVIDER = rejectedAs('message', 'The channel has no provider for this number');
@@ -168,7 +168,7 @@ function outcomeOf(last: Called, later: Called | null): Called {
 
 /** As its provider is told of it when `leftMs` are left of its attempt: the chain moves on after them. */
 function endingWithin(submission: Submission, leftMs: number): Submission {
-  return leftMs > submission.attemptTimeoutMs - UNTOLD_MS
+  return leftMs > submission.attemptTimeoutMs - TIMEOUT_TOLERANCE_MS
     ? submission
     : { ...submission, attemptTimeoutMs: leftMs };
 }

@@ -1,12 +1,12 @@
+import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { StartBudget } from '../../domain/jobs/start-budget.ts';
-import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
 import {
   HANDED_OVER_PERIOD_MS,
   waitingInAllMax,
   waitingMax,
   waitingShare,
-} from '../../domain/messages/submission-share.ts';
+} from '../../domain/providers/submission-share.ts';
 import { BATCH_ITEMS_MAX } from '../concurrency/batcher.ts';
 import { PriorityQueue } from '../concurrency/priority-queue.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';

@@ -20,7 +20,7 @@ interface Progress {
 
 /**
  * Tells campaigns what became of their messages: writes the recipients, and moves counts, money and status of the
- * campaigns on. A campaign that stops gets a job that withdraws its other recipients. Runs inside the transaction that
+ * campaigns on. A campaign that stops gets a job that cancels its other recipients. Runs inside the transaction that
  * changed the messages.
  */
 export async function recordProgress(

@@ -1,5 +1,5 @@
 import { smsIdOf } from '../../domain/campaigns/recipient.ts';
-import { BUSY_RETRY_MS } from '../../domain/messages/attempt-result.ts';
+import { BUSY_RETRY_MS } from '../../domain/chain/attempt-result.ts';
 import { type StopCampaignWork, stopCampaignJob } from '../jobs/campaign-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import type { AdvanceMessages, MessageEvent } from '../messages/advance-messages.ts';
@@ -16,7 +16,7 @@ const STOPPED_REASON = 'The campaign was stopped';
 
 /**
  * Withdraws the messages of campaigns that cannot go on: their recipients fail, and what was held for them is released. A
- * message that is with its provider at the moment keeps its course; it is withdrawn later when the provider is busy.
+ * message that is with its provider at the moment keeps its course; it is cancelled later when the provider is busy.
  */
 export class StopCampaigns {
   readonly #ports: StopPorts;
@@ -32,7 +32,7 @@ export class StopCampaigns {
     await unitOfWork.run(
       async (stores) => {
         const queued = await queuedOf(stores.recipients.ofCampaign(campaignId));
-        const event = { kind: 'withdraw', attemptNumber: 0, reason: STOPPED_REASON } as const;
+        const event = { kind: 'cancel', attemptNumber: 0, reason: STOPPED_REASON } as const;
         await advanceMessages.execute(stores, {
           events: queued.map((id): MessageEvent => ({ smsId: smsIdOf(id), event })),
         });

@@ -1,5 +1,9 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import { mayHaveMore, type ProviderCapacity, SLOW_AFTER_MS } from '../../domain/messages/submission-share.ts';
+import {
+  mayHaveMore,
+  type ProviderCapacity,
+  SLOW_AFTER_MS,
+} from '../../domain/providers/submission-share.ts';
 import { PriorityQueue } from './priority-queue.ts';
 
 /** An item in flight: when it began, in milliseconds. */

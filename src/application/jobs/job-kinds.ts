@@ -1,4 +1,4 @@
-import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
+import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import type { RunAttemptJobs } from '../attempts/run-attempt-jobs.ts';
 import type { RunCampaignStarts, RunCampaignStops } from '../campaigns/run-campaign-jobs.ts';
 import type { MakeReports } from '../reports/make-reports.ts';

@@ -1,8 +1,8 @@
 import type { Project } from '../../domain/access/project.ts';
-import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
-import type { ChainEvent } from '../../domain/messages/chain-event.ts';
-import { isGivenUp } from '../../domain/messages/chain-outcome.ts';
-import { advance } from '../../domain/messages/fallback-chain.ts';
+import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
+import type { ChainEvent } from '../../domain/chain/chain-event.ts';
+import { isGivenUp } from '../../domain/chain/chain-outcome.ts';
+import { advance } from '../../domain/chain/fallback-chain.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { AdmitStarts, AttemptStart, Postponed } from '../attempts/admit-starts.ts';
@@ -70,7 +70,7 @@ export const NO_WORK: ProviderWork = { submissions: [], revocations: [], waiting
 /**
  * Tells fallback chains what happened: locks the messages, folds the events in the given order, and writes the messages,
  * the ledger entries and the jobs that follow. A job is an event too, as long as its lease is held: its completion and
- * its effect are one. Messages of a backup that was restored start no attempt: they are withdrawn. An attempt that may not
+ * its effect are one. Messages of a backup that was restored start no attempt: they are cancelled. An attempt that may not
  * start now is postponed. Runs inside the caller's transaction and ignores events of unknown messages. Returns what to submit,
  * to revoke and to keep waiting after the commit.
  */
@@ -99,7 +99,7 @@ export class AdvanceMessages {
     const due = [
       ...early.map((attempt): DueEvent => ({ ...startOf(attempt, startId), isEarly: true })),
       ...jobs.filter((job) => held.has(job)).map((job) => eventOf(job, startId)),
-    ].map((each) => this.#withdrawnWhenRestored(each, before));
+    ].map((each) => this.#cancelledWhenRestored(each, before));
     const starts = startsAmong(due, before);
     const projects = await projectsOf(stores, starts);
     const postponed = await this.#ports.admitStarts.execute(stores, starts, { projects, isLocked, now });
@@ -124,14 +124,14 @@ export class AdvanceMessages {
     };
   }
 
-  #withdrawnWhenRestored(each: DueEvent, messages: ReadonlyMap<string, Message>): DueEvent {
+  #cancelledWhenRestored(each: DueEvent, messages: ReadonlyMap<string, Message>): DueEvent {
     const { smsId, event } = each;
     const message = messages.get(smsId);
     if (event.kind !== 'start' || message === undefined || !this.#ports.restorePoint.covers(message))
       return each;
     return {
       ...each,
-      event: { kind: 'withdraw', attemptNumber: event.attemptNumber, reason: RESTORED_REASON },
+      event: { kind: 'cancel', attemptNumber: event.attemptNumber, reason: RESTORED_REASON },
     };
   }
 }

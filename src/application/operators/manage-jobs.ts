@@ -1,5 +1,5 @@
 import { failedAtStart, waitsForStartOf } from '../../domain/campaigns/campaign.ts';
-import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
+import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import type { AuditAction, AuditRecord } from '../../domain/operators/audit-record.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
 import { Rejected } from '../errors/rejected.ts';
@@ -144,7 +144,7 @@ export class ManageJobs {
   async #failMessages(stores: Stores, attempts: readonly AttemptRef[]): Promise<void> {
     const events = attempts.map(({ smsId, attemptNumber }) => ({
       smsId,
-      event: { kind: 'withdraw', attemptNumber, reason: DROPPED_REASON } as const,
+      event: { kind: 'cancel', attemptNumber, reason: DROPPED_REASON } as const,
     }));
     await this.#ports.advanceMessages.execute(stores, { events });
   }

@@ -1,4 +1,4 @@
-import type { AttemptRef } from '../../domain/messages/attempt-name.ts';
+import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';

@@ -1,5 +1,5 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import type { ProviderCapacity } from '../../domain/messages/submission-share.ts';
+import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
 
 /** A request to a provider's interface. */
 export interface ProviderRequest {

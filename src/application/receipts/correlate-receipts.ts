@@ -1,7 +1,7 @@
 import { millisecondsInDay, millisecondsInHour } from 'date-fns/constants';
-import { type AttemptRef, isSameAttempt } from '../../domain/messages/attempt-name.ts';
-import { LONGEST_RECEIPT_WINDOW_MS } from '../../domain/messages/receipt-window.ts';
-import type { SubmitResult } from '../../domain/messages/submit-result.ts';
+import { type AttemptRef, isSameAttempt } from '../../domain/chain/attempt-name.ts';
+import { LONGEST_RECEIPT_WINDOW_MS } from '../../domain/chain/receipt-window.ts';
+import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';

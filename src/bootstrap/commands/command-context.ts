@@ -71,13 +71,13 @@ export class CommandContext {
     work: (roots: Roots) => Promise<number>,
     options: { readonly hasStatementTimeout?: boolean } = {},
   ): Promise<number> {
-    const { runOperatorCommand } = await import('./operator-command.ts');
+    const { runOperatorCommand } = await import('./on-database.ts');
     return runOperatorCommand(this.environment, this.output, work, { clock: this.#clock, ...options });
   }
 
   /** As `withConfig`. */
   async withConfig(work: (config: Config) => Promise<number>): Promise<number> {
-    const { withConfig } = await import('./operator-command.ts');
+    const { withConfig } = await import('./on-database.ts');
     return withConfig(this.environment, this.output, work);
   }
 }

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import { SECRET_KEY_BYTES } from '../config/config-entries.ts';
 import { buildContainer } from '../container.ts';
 import { resolveRoots } from '../roots.ts';
-import { closeRoots, commandLogger } from './operator-command.ts';
+import { closeRoots, commandLogger } from './on-database.ts';
 
 /** What one provider says about its credentials and its connection. */
 export interface CheckedProvider extends ProviderCheck {

@@ -5,7 +5,7 @@ import { isStillToBeMade, makeDatabasePlace } from '../config/database-place.ts'
 import { EXIT_CONFIGURATION, EXIT_NOT_DONE } from '../exit-codes.ts';
 import type { CommandContext } from './command-context.ts';
 import { counted } from './counted.ts';
-import { withDatabase } from './operator-command.ts';
+import { withDatabase } from './on-database.ts';
 
 /**
  * Brings the tables to this version; with `checks` says only what is pending. Resolves with the exit code: 0; `EXIT_NOT_DONE`

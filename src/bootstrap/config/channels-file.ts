@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { problemOf } from '../../adapters/http/routing/issue-place.ts';
-import type { ProviderRoute } from '../../domain/messages/provider-route.ts';
+import type { ProviderRoute } from '../../domain/providers/provider-route.ts';
 import { byName } from '../../domain/shared/by-name.ts';
 import { CHANNELS, type Channel } from '../../domain/shared/channel.ts';
 import { MOBILE_OPERATORS } from '../../domain/shared/phone-number.ts';

@@ -9,7 +9,7 @@ import { WORKER_HEARTBEAT_MS } from '../../application/jobs/worker-watch.ts';
 import { REPORT_POLLING_INTERVAL_MS } from '../../application/reports/request-reports.ts';
 import { FETCH_INTERVAL_MS } from '../../application/webhooks/deliver-webhooks.ts';
 import { RECORD_BATCH_WINDOW_MS } from '../../application/webhooks/record-deliveries.ts';
-import { SUBMIT_TIMEOUT_MS } from '../../domain/messages/submit-result.ts';
+import { SUBMIT_TIMEOUT_MS } from '../../domain/providers/submit-result.ts';
 import { ports } from '../tokens.ts';
 
 /** The timers of the process, each with its time; that of retention depends on the database. Tests replace them. */

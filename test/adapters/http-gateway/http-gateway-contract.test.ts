@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SUBMIT_TIMEOUT_MS } from '../../../src/domain/messages/submit-result.ts';
+import { SUBMIT_TIMEOUT_MS } from '../../../src/domain/providers/submit-result.ts';
 import {
   brokenPromises,
   type ProviderUnderTest,

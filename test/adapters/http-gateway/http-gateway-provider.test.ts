@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ChannelProvider, Submission } from '../../../src/application/ports/channel-provider.ts';
 import { PROVIDER_RESPONSE_MEMBERS_MAX } from '../../../src/application/ports/provider-http.ts';
-import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
+import type { SubmitResult } from '../../../src/domain/providers/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { submitAll } from '../../support/submit-all.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { OutgoingMessage } from '../../../src/adapters/smpp/outgoing-message.ts';
 import { RESPONSE_TIMEOUT_MS, SubmitDeadlines } from '../../../src/adapters/smpp/submit-deadlines.ts';
 import { PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provider.ts';
-import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
+import type { SubmitResult } from '../../../src/domain/providers/submit-result.ts';
 import { aSubmission } from '../../support/builders.ts';
 import { ManualTimeouts } from './manual-timeouts.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { OutgoingMessage } from '../../../src/adapters/smpp/outgoing-message.ts';
 import { SubmitQueue } from '../../../src/adapters/smpp/submit-queue.ts';
-import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
+import type { SubmitResult } from '../../../src/domain/providers/submit-result.ts';
 import { aSubmission } from '../../support/builders.ts';
 import { ManualTimeouts } from './manual-timeouts.ts';
 

@@ -21,7 +21,7 @@ import {
   type ProviderResponse,
 } from '../../../src/application/ports/provider-http.ts';
 import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
-import { PLACES_PER_KEPT } from '../../../src/domain/messages/submission-share.ts';
+import { PLACES_PER_KEPT } from '../../../src/domain/providers/submission-share.ts';
 import { heldMemory } from '../../support/held-memory.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
 import { portOf } from '../../support/port-of.ts';

@@ -16,7 +16,7 @@ import {
   type ProviderCapacity,
   UNLIMITED_CAPACITY,
   WAITING_MIN,
-} from '../../../src/domain/messages/submission-share.ts';
+} from '../../../src/domain/providers/submission-share.ts';
 import { aMessage, anAttempt, anSmsId, aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
 
 const IN_FLIGHT_MAX = 2;

@@ -4,9 +4,9 @@ import { withPrefixedIds } from '../../../src/application/attempts/provider-ids.
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../../src/application/ports/provider-events.ts';
 import type { Backlog } from '../../../src/domain/jobs/fair-share.ts';
-import { PROVIDER_OPEN_WINDOWS_MS } from '../../../src/domain/messages/provider-circuit.ts';
-import { UNLIMITED_CAPACITY } from '../../../src/domain/messages/submission-share.ts';
-import { rejectedAs, type SubmitResult } from '../../../src/domain/messages/submit-result.ts';
+import { PROVIDER_OPEN_WINDOWS_MS } from '../../../src/domain/providers/provider-circuit.ts';
+import { UNLIMITED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';
+import { rejectedAs, type SubmitResult } from '../../../src/domain/providers/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission, NOW, PROJECT_ID, SECOND_MS } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { submitAll } from '../../support/submit-all.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SubmissionCapacity } from '../../../src/application/attempts/submission-capacity.ts';
-import { SubmitAttempts, UNTOLD_MS } from '../../../src/application/attempts/submit-attempts.ts';
+import { SubmitAttempts, TIMEOUT_TOLERANCE_MS } from '../../../src/application/attempts/submit-attempts.ts';
 import { WaitingStarts } from '../../../src/application/attempts/waiting-starts.ts';
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import type { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
@@ -10,8 +10,8 @@ import {
   type ProviderCapacity,
   UNLIMITED_CAPACITY,
   WAITING_MIN,
-} from '../../../src/domain/messages/submission-share.ts';
-import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
+} from '../../../src/domain/providers/submission-share.ts';
+import type { SubmitResult } from '../../../src/domain/providers/submit-result.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
 import {
   aMessage,
@@ -276,7 +276,7 @@ describe('a route of several providers', () => {
 
   it.each([
     ['what is left of an attempt that began long ago', 25_000, 5_000],
-    ['the whole time of an attempt that began a moment ago', UNTOLD_MS - 1, 30_000],
+    ['the whole time of an attempt that began a moment ago', TIMEOUT_TOLERANCE_MS - 1, 30_000],
   ])('SubmitAttempts gives the first provider %s', async (_, lateMs, toldMs) => {
     const told: number[] = [];
     const here = world(

@@ -4,7 +4,7 @@ import { type WaitingStart, WaitingStarts } from '../../../src/application/attem
 import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batcher.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { Backlog } from '../../../src/domain/jobs/fair-share.ts';
-import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../../src/domain/messages/submission-share.ts';
+import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';
 import { anSmsId, HOUR_MS, NOW } from '../../support/builders.ts';
 
 const A: Backlog = { priority: 'text', projectId: 'a' };

@@ -84,7 +84,7 @@ describe('the progress of campaigns', () => {
     });
   });
 
-  it('a campaign that cannot go on fails, and one job withdraws its other recipients', async () => {
+  it('a campaign that cannot go on fails, and one job cancels its other recipients', async () => {
     const id = await world.started(testNumbers(3));
     const running = await world.started(testNumbers(2), { id: anId(2) });
     const stop = new Map([[id, 'The template is paused']]);
@@ -105,7 +105,7 @@ describe('the progress of campaigns', () => {
     });
   });
 
-  it('a campaign that has ended gets no job that withdraws', async () => {
+  it('a campaign that has ended gets no job that cancels', async () => {
     const id = await world.started(testNumbers(2));
     const stop = new Map([[id, 'The template is paused']]);
     await record([await change(0, failed)], stop);
@@ -119,7 +119,7 @@ describe('the progress of campaigns', () => {
     expect(Object.keys(await world.jobs())).not.toContain(`campaigns/${completed}/stop`);
   });
 
-  it('a campaign whose every recipient failed gets no job that withdraws', async () => {
+  it('a campaign whose every recipient failed gets no job that cancels', async () => {
     const id = await world.started(testNumbers(1));
     await record([await change(0, failed)], new Map([[anId(9), 'Another one stops']]));
     expect(await world.campaign(id)).toMatchObject({ status: 'failed' });

@@ -55,7 +55,7 @@ describe('stopping campaigns', () => {
     for (const job of jobs) await world.container.get(StopCampaigns).execute(job);
   };
 
-  it('a stop withdraws the recipients that are queued, and releases what was held for them', async () => {
+  it('a stop cancels the recipients that are queued, and releases what was held for them', async () => {
     await stopping(2);
     await stop(await lease());
     expect(await world.recipients()).toMatchObject([
@@ -67,7 +67,7 @@ describe('stopping campaigns', () => {
     expect(await world.jobs()).toEqual({});
   });
 
-  it('a stop leaves what is dispatching, comes again 30 s later and withdraws it when it was busy', async () => {
+  it('a stop leaves what is dispatching, comes again 30 s later and cancels it when it was busy', async () => {
     const [first] = await stopping(2);
     await dispatching(first);
     world.clock.at = NOW + SECOND_MS;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { FairQueue } from '../../../src/application/concurrency/fair-queue.ts';
 import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
-import { SLOW_AFTER_MS } from '../../../src/domain/messages/submission-share.ts';
+import { SLOW_AFTER_MS } from '../../../src/domain/providers/submission-share.ts';
 
 interface Item {
   readonly name: string;

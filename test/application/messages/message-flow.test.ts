@@ -18,7 +18,7 @@ import { ApplyMessageEvents } from '../../../src/application/messages/apply-mess
 import { CorrelateReceipts } from '../../../src/application/receipts/correlate-receipts.ts';
 import { SendMessages } from '../../../src/application/sending/send-messages.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
-import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
+import type { ChainEvent } from '../../../src/domain/chain/chain-event.ts';
 import type { SendRequest } from '../../../src/domain/messages/send-request.ts';
 import { iqd, ZERO } from '../../../src/domain/shared/money.ts';
 import type { PlainSecret } from '../../../src/domain/shared/sealed-secret.ts';

@@ -11,7 +11,7 @@ import {
   PARKED_RECEIPT_LIFETIME_MS,
   SUBMISSION_LIFETIME_MS,
 } from '../../../application/receipts/correlate-receipts.ts';
-import type { AttemptRef } from '../../../domain/messages/attempt-name.ts';
+import type { AttemptRef } from '../../../domain/chain/attempt-name.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
 import type { DeliveryReceipt } from '../../../domain/shared/delivery-receipt.ts';
 import type { BatchQuery, Insert, Row, RowOf, Update } from '../driver/connection.ts';

@@ -12,7 +12,7 @@ import { messageOf } from '../../../application/errors/error-text.ts';
 import type { MarkedRestored } from '../../../application/restores/mark-restored.ts';
 import type { Config } from '../../config/config.ts';
 import { existingSecretKey } from '../../config/secret-key.ts';
-import { closeRoots, openRoots } from '../operator-command.ts';
+import { closeRoots, openRoots } from '../on-database.ts';
 import type { ProgressBar } from '../progress-bar.ts';
 import { configOfCopy, hasLog, removeLeftovers } from './sqlite-copies.ts';
 

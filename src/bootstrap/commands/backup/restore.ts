@@ -4,7 +4,7 @@ import { DatabaseNewer } from '../../../application/errors/database-newer.ts';
 import { type Config, ConfigError } from '../../config/config.ts';
 import { EXIT_NOT_DONE } from '../../exit-codes.ts';
 import type { CommandContext } from '../command-context.ts';
-import { withDatabase } from '../operator-command.ts';
+import { withDatabase } from '../on-database.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { RestoreRejected, restoreSqlite } from './restore-sqlite.ts';
 import { restoredLines } from './restored-lines.ts';

@@ -9,7 +9,7 @@ import { SECRET_KEY_BYTES } from '../../config/config-entries.ts';
 import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../../exit-codes.ts';
 import type { CommandContext } from '../command-context.ts';
 import { counted } from '../counted.ts';
-import { closeRoots, NO_TABLES, openRoots, withDatabase } from '../operator-command.ts';
+import { closeRoots, NO_TABLES, openRoots, withDatabase } from '../on-database.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { backedUpFileOf, configOfCopy, removeLeftovers } from './sqlite-copies.ts';
 

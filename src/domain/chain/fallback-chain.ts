@@ -1,9 +1,9 @@
+import type { Message } from '../messages/message.ts';
 import { deadline } from './attempt-deadline.ts';
 import { receiptArrived } from './attempt-receipt.ts';
 import { submitted } from './attempt-result.ts';
-import { start, withdraw } from './attempt-start.ts';
+import { cancel, start } from './attempt-start.ts';
 import type { ChainEvent, ChainOutcome } from './chain-event.ts';
-import type { Message } from './message.ts';
 
 /**
  * Tells the chain what happened, and returns what to do next. Late, repeated and reversed events are ordinary input: they
@@ -19,8 +19,8 @@ export function advance(message: Message, event: ChainEvent, now: number): Chain
       return receiptArrived(message, event, now);
     case 'deadline':
       return deadline(message, event.attemptNumber, now);
-    case 'withdraw':
-      return withdraw(message, event, now);
+    case 'cancel':
+      return cancel(message, event, now);
     default:
       return event satisfies never;
   }

@@ -1,4 +1,4 @@
-import { SMS_ID_PATTERN } from './message.ts';
+import { SMS_ID_PATTERN } from '../messages/message.ts';
 
 /** An attempt by its message and its position in the chain. */
 export interface AttemptRef {

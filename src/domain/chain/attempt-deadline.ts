@@ -1,18 +1,18 @@
+import type { ChannelAttempt, Message } from '../messages/message.ts';
+import { SUBMIT_TIMEOUT_MS } from '../providers/submit-result.ts';
 import type { ChainOutcome } from './chain-event.ts';
 import {
   finish,
   isCurrent,
   isLast,
   next,
-  OPEN,
+  OPEN_STATES,
   replace,
   scheduleDeadline,
   withoutEffects,
   withRevocation,
 } from './chain-outcome.ts';
-import type { ChannelAttempt, Message } from './message.ts';
 import { receiptWindowMs } from './receipt-window.ts';
-import { SUBMIT_TIMEOUT_MS } from './submit-result.ts';
 
 const TIMED_OUT_REASON = 'No delivered receipt in time';
 
@@ -38,7 +38,7 @@ export function deadline(message: Message, attemptNumber: number, now: number): 
     message.isFinal ||
     attempt === undefined ||
     !isCurrent(message, attemptNumber) ||
-    !OPEN.has(attempt.state)
+    !OPEN_STATES.has(attempt.state)
   ) {
     return withoutEffects(message);
   }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { RESULT_GRACE_MS } from '../../../src/domain/messages/attempt-deadline.ts';
-import { SUBMIT_TIMEOUT_MS } from '../../../src/domain/messages/submit-result.ts';
+import { RESULT_GRACE_MS } from '../../../src/domain/chain/attempt-deadline.ts';
+import { SUBMIT_TIMEOUT_MS } from '../../../src/domain/providers/submit-result.ts';
 import { aMessage, MINUTE_MS, NOW, SECOND_MS } from '../../support/builders.ts';
 import {
   ATTEMPT_TIMEOUT,

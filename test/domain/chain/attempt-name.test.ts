@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { attemptName, parseAttemptName } from '../../../src/domain/messages/attempt-name.ts';
+import { attemptName, parseAttemptName } from '../../../src/domain/chain/attempt-name.ts';
 
 const ATTEMPT = { smsId: 'sms-01a1f9c087c8753d76e826f2', attemptNumber: 2 };
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withoutContent } from '../../../src/domain/messages/quoted-content.ts';
+import { withoutContent } from '../../../src/domain/chain/quoted-content.ts';
 import type { Content } from '../../../src/domain/messages/send-request.ts';
 import { providerText } from '../../../src/domain/shared/provider-text.ts';
 import { aCode, aTemplateContent, aText } from '../../support/builders.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ProviderRoute, providersFor } from '../../../src/domain/messages/provider-route.ts';
+import { type ProviderRoute, providersFor } from '../../../src/domain/providers/provider-route.ts';
 import { aPhoneNumber } from '../../support/builders.ts';
 
 const route = (given: Partial<ProviderRoute>): ProviderRoute => ({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mayHaveMore, waitingMax } from '../../../src/domain/messages/submission-share.ts';
+import { mayHaveMore, waitingMax } from '../../../src/domain/providers/submission-share.ts';
 
 it('of a backlog four may wait at a provider, or a quarter of what it took, rounded up', () => {
   expect([0, 1, 16, 17, 100].map(waitingMax)).toEqual([4, 4, 4, 5, 25]);

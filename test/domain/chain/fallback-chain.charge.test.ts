@@ -1,6 +1,6 @@
 import { expect, it, test } from 'vitest';
-import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
-import { advance } from '../../../src/domain/messages/fallback-chain.ts';
+import type { ChainEvent } from '../../../src/domain/chain/chain-event.ts';
+import { advance } from '../../../src/domain/chain/fallback-chain.ts';
 import type { Message } from '../../../src/domain/messages/message.ts';
 import type { DeliveryReceipt, ProviderCharge } from '../../../src/domain/shared/delivery-receipt.ts';
 import { aMessage, anAttempt, NOW } from '../../support/builders.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
-import { LONGEST_RECEIPT_WINDOW_MS } from '../../../src/domain/messages/receipt-window.ts';
+import type { ChainEvent } from '../../../src/domain/chain/chain-event.ts';
+import { LONGEST_RECEIPT_WINDOW_MS } from '../../../src/domain/chain/receipt-window.ts';
 import { aMessage } from '../../support/builders.ts';
 import { ATTEMPT_TIMEOUT, play, type Scene, SILENCE, STARTED, toSms } from '../../support/chain-scenes.ts';
 import {

@@ -1,4 +1,7 @@
 import { millisecondsInDay } from 'date-fns/constants';
+import type { AttemptState, ChannelAttempt, Message } from '../messages/message.ts';
+import { raiseStatus } from '../messages/message-status.ts';
+import { isForLater, type SubmitResult } from '../providers/submit-result.ts';
 import type { Channel } from '../shared/channel.ts';
 import { providerText } from '../shared/provider-text.ts';
 import type { ChainEffect, ChainOutcome, SubmittedEvent } from './chain-event.ts';
@@ -14,10 +17,7 @@ import {
   withoutEffects,
   withRevocation,
 } from './chain-outcome.ts';
-import type { AttemptState, ChannelAttempt, Message } from './message.ts';
-import { raiseStatus } from './message-status.ts';
 import { receiptWindowMs } from './receipt-window.ts';
-import { isForLater, type SubmitResult } from './submit-result.ts';
 
 /** A message of a campaign that a busy provider rejected is tried again after this time, in milliseconds. */
 export const BUSY_RETRY_MS = 30_000;

@@ -66,7 +66,7 @@ describe('a provider that was busy and took the message after all', () => {
       startedBy('first', 0),
       [busyFor('first'), ['unschedule 0', 'start 0 in 2000'], SECOND_MS],
       [
-        { kind: 'withdraw', attemptNumber: 0, reason: 'Stopped' },
+        { kind: 'cancel', attemptNumber: 0, reason: 'Stopped' },
         ['unschedule 0', 'finally failed sms: Stopped', 'release'],
       ],
       [accepted(0), [], MINUTE_MS],

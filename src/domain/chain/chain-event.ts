@@ -1,7 +1,7 @@
+import type { Message } from '../messages/message.ts';
+import type { SubmitResult } from '../providers/submit-result.ts';
 import type { Channel } from '../shared/channel.ts';
 import type { DeliveryReceipt } from '../shared/delivery-receipt.ts';
-import type { Message } from './message.ts';
-import type { SubmitResult } from './submit-result.ts';
 
 /** What the provider said at once about the start of the attempt that has the `startId`. */
 export interface SubmittedEvent {
@@ -36,7 +36,7 @@ export type ChainEvent =
     }
   | { readonly kind: 'deadline'; readonly attemptNumber: number }
   /** The attempt will not be started: its campaign was stopped, or the message comes from a backup. */
-  | { readonly kind: 'withdraw'; readonly attemptNumber: number; readonly reason: string };
+  | { readonly kind: 'cancel'; readonly attemptNumber: number; readonly reason: string };
 
 /** What has to be done because of it, in the same transaction. */
 export type ChainEffect =

@@ -1,9 +1,9 @@
+import type { Content } from '../messages/send-request.ts';
+import { verificationText } from '../messages/verification-text.ts';
 import { LANGUAGES } from '../shared/language.ts';
 import { providerText } from '../shared/provider-text.ts';
 import { toStorableLine } from '../shared/storable-text.ts';
 import type { TemplateParameters } from '../whatsapp/template-parameters.ts';
-import type { Content } from './send-request.ts';
-import { verificationText } from './verification-text.ts';
 
 /** Shorter texts stand in any sentence, in UTF-16 units. */
 const QUOTED_CHARACTERS_MIN = 4;

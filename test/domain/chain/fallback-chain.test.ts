@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
-import { advance } from '../../../src/domain/messages/fallback-chain.ts';
-import { receiptWindowMs } from '../../../src/domain/messages/receipt-window.ts';
+import type { ChainEvent } from '../../../src/domain/chain/chain-event.ts';
+import { advance } from '../../../src/domain/chain/fallback-chain.ts';
+import { receiptWindowMs } from '../../../src/domain/chain/receipt-window.ts';
 import {
   aCode,
   aMessage,

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
-import { advance } from '../../../src/domain/messages/fallback-chain.ts';
+import type { ChainEvent } from '../../../src/domain/chain/chain-event.ts';
+import { advance } from '../../../src/domain/chain/fallback-chain.ts';
 import type { Content } from '../../../src/domain/messages/send-request.ts';
 import { aMessage, anId, aText, NOW, SECOND_MS } from '../../support/builders.ts';
 import {

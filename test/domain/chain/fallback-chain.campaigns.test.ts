@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BUSY_RETRIES_END_MS, BUSY_RETRY_MS } from '../../../src/domain/messages/attempt-result.ts';
-import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
-import { advance } from '../../../src/domain/messages/fallback-chain.ts';
+import { BUSY_RETRIES_END_MS, BUSY_RETRY_MS } from '../../../src/domain/chain/attempt-result.ts';
+import type { ChainEvent } from '../../../src/domain/chain/chain-event.ts';
+import { advance } from '../../../src/domain/chain/fallback-chain.ts';
 import { channelFlow, type Message } from '../../../src/domain/messages/message.ts';
 import type { RejectionCause } from '../../../src/domain/shared/rejection-class.ts';
 import {
@@ -35,7 +35,7 @@ const rejectedFor = (cause: RejectionCause): ChainEvent => ({
   result: { kind: 'rejected', reason: 'Not now', endsChain: false, cause },
 });
 const start: ChainEvent = { kind: 'start', attemptNumber: 0 };
-const withdraw: ChainEvent = { kind: 'withdraw', attemptNumber: 0, reason: 'Stopped' };
+const cancel: ChainEvent = { kind: 'cancel', attemptNumber: 0, reason: 'Stopped' };
 
 function tell(message: Message, event: ChainEvent, now = NOW) {
   const outcome = advance(message, event, now);
@@ -118,8 +118,8 @@ describe('a message of a campaign', () => {
     expect(tell(dispatching, event).effects.at(-1)).toBe('stop the campaign: Locked');
   });
 
-  it('a message of a campaign is withdrawn before its attempt has begun: failed, and its hold released', () => {
-    const { message, effects } = tell(queued, withdraw, NOW + SECOND_MS);
+  it('a message of a campaign is cancelled before its attempt has begun: failed, and its hold released', () => {
+    const { message, effects } = tell(queued, cancel, NOW + SECOND_MS);
     expect(message).toMatchObject({
       status: 'failed',
       isFinal: true,
@@ -131,20 +131,20 @@ describe('a message of a campaign', () => {
     expect(effects).toEqual(['unschedule 0', 'finally failed whatsapp: Stopped', 'release']);
   });
 
-  it('a message of a campaign for which the provider is busy can be withdrawn', () => {
+  it('a message of a campaign for which the provider is busy can be cancelled', () => {
     const { message } = tell(dispatching, rejectedFor('busy'));
-    expect(tell(message, withdraw).message).toMatchObject({ status: 'failed', errorReason: 'Stopped' });
+    expect(tell(message, cancel).message).toMatchObject({ status: 'failed', errorReason: 'Stopped' });
   });
 
-  it('a message of a campaign is not withdrawn once its attempt has begun, nor twice', () => {
-    expect(tell(dispatching, withdraw)).toEqual({ message: dispatching, effects: [] });
-    const { message } = tell(queued, withdraw);
-    expect(tell(message, withdraw)).toEqual({ message, effects: [] });
-    expect(tell(queued, { ...withdraw, attemptNumber: 1 } as ChainEvent).effects).toEqual([]);
+  it('a message of a campaign is not cancelled once its attempt has begun, nor twice', () => {
+    expect(tell(dispatching, cancel)).toEqual({ message: dispatching, effects: [] });
+    const { message } = tell(queued, cancel);
+    expect(tell(message, cancel)).toEqual({ message, effects: [] });
+    expect(tell(queued, { ...cancel, attemptNumber: 1 } as ChainEvent).effects).toEqual([]);
   });
 
-  it('a message of a campaign is not withdrawn by an attempt on a channel that it does not have', () => {
-    const behindTheLast: ChainEvent = { kind: 'withdraw', attemptNumber: 1, reason: 'Stopped' };
+  it('a message of a campaign is not cancelled by an attempt on a channel that it does not have', () => {
+    const behindTheLast: ChainEvent = { kind: 'cancel', attemptNumber: 1, reason: 'Stopped' };
     expect(tell(dispatching, behindTheLast)).toEqual({ message: dispatching, effects: [] });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isGivenUp } from '../../../src/domain/messages/chain-outcome.ts';
-import { advance } from '../../../src/domain/messages/fallback-chain.ts';
+import { isGivenUp } from '../../../src/domain/chain/chain-outcome.ts';
+import { advance } from '../../../src/domain/chain/fallback-chain.ts';
 import { aMessage, anAttempt, aTemplateContent, NOW } from '../../support/builders.ts';
 import {
   DAY_MS,

@@ -6,7 +6,7 @@ import {
   rejectedAs,
   type SubmitResult,
   unknownResult,
-} from '../../../src/domain/messages/submit-result.ts';
+} from '../../../src/domain/providers/submit-result.ts';
 
 it('a rejection has a cause only when it is not the fault of the message', () => {
   expect([

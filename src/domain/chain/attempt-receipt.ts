@@ -1,9 +1,9 @@
+import type { ChannelAttempt, Message } from '../messages/message.ts';
+import { raiseStatus } from '../messages/message-status.ts';
 import type { DeliveryReceipt } from '../shared/delivery-receipt.ts';
 import { submitted } from './attempt-result.ts';
 import type { ChainEffect, ChainEvent, ChainOutcome } from './chain-event.ts';
-import { finish, isCurrent, isGivenUp, next, OPEN, replace, withoutEffects } from './chain-outcome.ts';
-import type { ChannelAttempt, Message } from './message.ts';
-import { raiseStatus } from './message-status.ts';
+import { finish, isCurrent, isGivenUp, next, OPEN_STATES, replace, withoutEffects } from './chain-outcome.ts';
 import { withoutContent } from './quoted-content.ts';
 import { LONGEST_RECEIPT_WINDOW_MS } from './receipt-window.ts';
 
@@ -24,11 +24,11 @@ export function receiptArrived(before: Message, event: ReceiptEvent, now: number
     case 'sent':
       return acceptedByReceipt(message, attemptNumber, now);
     case 'failed': {
-      if (!OPEN.has(attempt.state) && attempt.state !== 'timed-out') return withoutEffects(message);
+      if (!OPEN_STATES.has(attempt.state) && attempt.state !== 'timed-out') return withoutEffects(message);
       const reason = reasonOf(receipt, message);
       const failed = { ...attempt, state: 'failed', reason, endedAt: now } as const;
       const afterwards = replace(message, attemptNumber, failed);
-      return isCurrent(message, attemptNumber) && OPEN.has(attempt.state) && !message.isFinal
+      return isCurrent(message, attemptNumber) && OPEN_STATES.has(attempt.state) && !message.isFinal
         ? next(afterwards, failed, attemptNumber, now)
         : withoutEffects(afterwards);
     }

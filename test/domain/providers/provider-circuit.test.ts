@@ -11,7 +11,7 @@ import {
   isIdle,
   type ProjectCircuit,
   type ProviderCircuits,
-} from '../../../src/domain/messages/provider-circuit.ts';
+} from '../../../src/domain/providers/provider-circuit.ts';
 import { NOW, SECOND_MS } from '../../support/builders.ts';
 
 /** The circuits of one provider. */

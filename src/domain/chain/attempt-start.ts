@@ -1,7 +1,7 @@
+import type { ChannelAttempt, Message } from '../messages/message.ts';
+import { canCarry } from '../messages/send-request.ts';
 import type { ChainEvent, ChainOutcome } from './chain-event.ts';
-import { fail, next, OPEN, scheduleDeadline, triedSince, withoutEffects } from './chain-outcome.ts';
-import type { ChannelAttempt, Message } from './message.ts';
-import { canCarry } from './send-request.ts';
+import { fail, next, OPEN_STATES, scheduleDeadline, triedSince, withoutEffects } from './chain-outcome.ts';
 
 const CANNOT_CARRY_REASON = 'The channel cannot carry this message';
 
@@ -15,7 +15,7 @@ export function start(
 ): ChainOutcome {
   const channel = message.channels[attemptNumber];
   const before = message.attempts.at(-1);
-  if (before !== undefined && OPEN.has(before.state)) return withoutEffects(message);
+  if (before !== undefined && OPEN_STATES.has(before.state)) return withoutEffects(message);
   if (message.isFinal || channel === undefined || !isToStart(message, attemptNumber))
     return withoutEffects(message);
   const attempt: ChannelAttempt = {
@@ -57,9 +57,9 @@ export function isDispatchedBy(message: Message, attemptNumber: number, startId:
 }
 
 /** The attempt is not started, and the message fails for the given reason. */
-export function withdraw(
+export function cancel(
   message: Message,
-  { attemptNumber, reason }: Extract<ChainEvent, { kind: 'withdraw' }>,
+  { attemptNumber, reason }: Extract<ChainEvent, { kind: 'cancel' }>,
   now: number,
 ): ChainOutcome {
   const channel = message.channels[attemptNumber];

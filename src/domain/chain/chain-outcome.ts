@@ -1,10 +1,14 @@
+import type { AttemptState, ChannelAttempt, Message } from '../messages/message.ts';
+import { raiseStatus } from '../messages/message-status.ts';
+import { canCarry, maskContent } from '../messages/send-request.ts';
 import type { ChainEffect, ChainOutcome } from './chain-event.ts';
-import type { AttemptState, ChannelAttempt, Message } from './message.ts';
-import { raiseStatus } from './message-status.ts';
-import { canCarry, maskContent } from './send-request.ts';
 
 /** The states of an attempt whose fate is open. */
-export const OPEN: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatching', 'accepted', 'unknown']);
+export const OPEN_STATES: ReadonlySet<AttemptState> = new Set<AttemptState>([
+  'dispatching',
+  'accepted',
+  'unknown',
+]);
 
 /** The message as it is now, and nothing to do. */
 export function withoutEffects(message: Message): ChainOutcome {
@@ -74,7 +78,7 @@ export function isGivenUp(message: Message, attemptNumber: number): boolean {
   const state = message.attempts[attemptNumber]?.state;
   if (state === undefined) return false;
   const isDelivered = message.attempts.some((each) => each.state === 'delivered' || each.state === 'read');
-  return state === 'timed-out' || (message.isFinal && isDelivered && OPEN.has(state));
+  return state === 'timed-out' || (message.isFinal && isDelivered && OPEN_STATES.has(state));
 }
 
 /** The outcome, and what the attempt submitted is taken back. */

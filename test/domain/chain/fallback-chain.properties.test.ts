@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
+import type { ChainEvent } from '../../../src/domain/chain/chain-event.ts';
 import { channelsOfProviderValue } from '../../../src/domain/messages/provider-value.ts';
 import { canCarry } from '../../../src/domain/messages/send-request.ts';
 import { CHANNELS, type Channel } from '../../../src/domain/shared/channel.ts';

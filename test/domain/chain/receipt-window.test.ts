@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LONGEST_RECEIPT_WINDOW_MS, receiptWindowMs } from '../../../src/domain/messages/receipt-window.ts';
+import { LONGEST_RECEIPT_WINDOW_MS, receiptWindowMs } from '../../../src/domain/chain/receipt-window.ts';
 import { CHANNELS } from '../../../src/domain/shared/channel.ts';
 
 it('a receipt may take a day on sms and telegram, and three days on whatsapp, which is the longest', () => {

@@ -3,7 +3,7 @@ import { type Database, openDatabase } from '../../../src/adapters/knex/database
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { WHATSAPP_DIRECTORY_FRESH_MS } from '../../../src/application/ports/whatsapp-directory.ts';
-import { StoredWhatsappDirectory } from '../../../src/application/whatsapp/whatsapp-directory.ts';
+import { StoredWhatsappDirectory } from '../../../src/application/whatsapp/stored-whatsapp-directory.ts';
 import type { WhatsappBusiness } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
 import {
   anId,
