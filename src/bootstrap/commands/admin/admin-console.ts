@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { ADMIN_LIMIT_MAX } from '../../../adapters/http/limits.ts';
+import { EXIT_USAGE } from '../../exit-codes.ts';
 import type { CommandContext } from '../command-context.ts';
+import { CommandError } from '../command-error.ts';
 import { recordLines, tableLines } from '../text-table.ts';
 import { AdminClient, type AdminRequest } from './admin-client.ts';
 
@@ -81,7 +83,9 @@ export function paged(command: Command): Command {
     .option('--cursor <cursor>', 'where the page begins');
 }
 
-/** The path of a request, each part escaped. */
+/** The path of a request, each part escaped. Throws `CommandError` for a part that an address reads as a step, or for none. */
 export function pathOf(...parts: readonly string[]): string {
+  const step = parts.find((part) => part === '' || part === '.' || part === '..');
+  if (step !== undefined) throw new CommandError(`"${step}" is no id`, EXIT_USAGE);
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }
