@@ -11,6 +11,7 @@ import type { Logger } from '../application/ports/logger.ts';
 import type { Seed } from '../application/seed/apply-seed.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
+import { printError } from './commands/command-output.ts';
 import type { ProvidersConfig } from './config/channels-file.ts';
 import { type Config, ConfigError, type ConfigMistake, NO_SEED, readConfig } from './config/config.ts';
 import { makeDatabasePlace } from './config/database-place.ts';
@@ -49,7 +50,7 @@ limitHeapGrowth();
 try {
   await run(readConfig(process.env));
 } catch (error) {
-  console.error(`Barid cannot start:\n${operatorMistake(error)}`);
+  printError(`Barid cannot start:\n${operatorMistake(error)}`);
   process.exitCode = error instanceof StorageUnavailable ? EXIT_UNAVAILABLE : EXIT_CONFIGURATION;
   endSoon();
 }

@@ -1,3 +1,5 @@
+import { escaped } from './text-table.ts';
+
 /** Where a command writes to; a line each. */
 export interface CommandOutput {
   readonly print: (line: string) => void;
@@ -6,6 +8,11 @@ export interface CommandOutput {
   readonly isTerminal?: boolean;
   /** Writes over the present line of a terminal; absent where progress is not shown. */
   readonly progress?: (text: string) => void;
+}
+
+/** To standard error, line by line, with what a terminal would obey as escapes: a mistake quotes what was given. */
+export function printError(text: string): void {
+  console.error(text.split('\n').map(escaped).join('\n'));
 }
 
 /** To the terminal. A reader that closed its end, as `| head` does, is no error. */
@@ -17,7 +24,7 @@ export function consoleOutput(): CommandOutput {
   }
   return {
     print: console.log,
-    error: console.error,
+    error: printError,
     isTerminal: process.stdout.isTTY === true,
     ...(process.stderr.isTTY ? { progress: (text: string) => void process.stderr.write(text) } : {}),
   };
