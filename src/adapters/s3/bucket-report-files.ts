@@ -1,4 +1,5 @@
 import { pipeline, Readable, Transform } from 'node:stream';
+import { clearTimeout, setTimeout } from 'node:timers';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
 
@@ -17,7 +18,7 @@ export interface BucketConfig {
 
 export interface BucketTimeouts {
   readonly connectMs: number;
-  /** From the begin of a request to the head of its response. */
+  /** From the begin of a request to the head of its response; and for its body, but for that of a file. */
   readonly responseMs: number;
   /** Without a byte in either direction: also how long the reader of a file may halt. */
   readonly idleMs: number;
@@ -33,6 +34,10 @@ const CONNECTIONS_MAX = 500;
 const CONTENT_TYPE = 'text/csv; charset=utf-8';
 /** What is read of a response, but for a file, in bytes: the client parses it in one piece. */
 export const BUCKET_RESPONSE_BYTES_MAX = 1_048_576;
+/** Unfinished uploads of a file that one write or remove aborts; the next one takes the rest. */
+const ABORTED_UPLOADS_MAX = 10;
+/** A code of S3, or the name of an error: what else a bucket writes there is none. */
+const CODE_PATTERN = /^\w{1,64}$/;
 /** Of a bucket, or a key, that may not list unfinished uploads: a lifecycle rule of the bucket removes them. */
 const NOT_LISTED: ReadonlySet<string> = new Set(['AccessDenied', 'MethodNotAllowed', 'NotImplemented']);
 
@@ -46,11 +51,12 @@ export class BucketError extends Error {
 
   constructor(bucket: string, error: Error) {
     const status = statusOf(error);
+    const code = CODE_PATTERN.test(error.name) ? error.name : 'UnknownError';
     super(
-      `The bucket ${bucket} cannot be used: ${error.name}: ${status === null ? error.message : `HTTP ${status}`}`,
+      `The bucket ${bucket} cannot be used: ${code}: ${status === null ? error.message : `HTTP ${status}`}`,
     );
     this.name = 'BucketError';
-    this.code = error.name;
+    this.code = code;
   }
 }
 
@@ -71,12 +77,21 @@ export class BucketReportFiles implements ReportFiles {
 
   async write(fileId: string, content: AsyncIterable<string>, signal?: AbortSignal): Promise<void> {
     let rejection: { readonly reason: unknown } | null = null;
-    const watched = async function* (): AsyncGenerator<Buffer> {
+    const texts = content[Symbol.asyncIterator]();
+    // An upload that fails throws into the generator, which is no error of the content.
+    const next = async (): Promise<IteratorResult<string>> => {
       try {
-        for await (const text of content) yield Buffer.from(text);
+        return await texts.next();
       } catch (reason) {
         rejection = { reason };
         throw reason;
+      }
+    };
+    const watched = async function* (): AsyncGenerator<Buffer> {
+      try {
+        for (let text = await next(); text.done !== true; text = await next()) yield Buffer.from(text.value);
+      } finally {
+        await texts.return?.();
       }
     };
     try {
@@ -132,15 +147,13 @@ export class BucketReportFiles implements ReportFiles {
         throw error;
       });
     const uploads = (listed.Uploads ?? []).filter((upload) => upload.Key === Key);
-    await Promise.all(
-      uploads.map(({ UploadId }) =>
-        client
-          .send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }), abortedBy(signal))
-          .catch((error: unknown) => {
-            if (nameOf(error) !== 'NoSuchUpload') throw error;
-          }),
-      ),
-    );
+    for (const { UploadId } of uploads.slice(0, ABORTED_UPLOADS_MAX)) {
+      await client
+        .send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }), abortedBy(signal))
+        .catch((error: unknown) => {
+          if (nameOf(error) !== 'NoSuchUpload') throw error;
+        });
+    }
   }
 
   #objectOf(fileId: string): { readonly Bucket: string; readonly Key: string } {
@@ -181,7 +194,7 @@ export class BucketReportFiles implements ReportFiles {
       },
     });
     const place = { relation: 'after', toMiddleware: 'deserializerMiddleware' } as const;
-    client.middlewareStack.addRelativeTo(limitResponses, { name: 'limitResponses', ...place });
+    client.middlewareStack.addRelativeTo(limitResponses(responseMs), { name: 'limitResponses', ...place });
     return client;
   }
 
@@ -190,22 +203,23 @@ export class BucketReportFiles implements ReportFiles {
   }
 }
 
-/** Every response but a file is read up to the limit. */
-function limitResponses<Request, Result>(
-  next: (request: Request) => Promise<Result>,
-  { commandName }: { readonly commandName?: string },
-): (request: Request) => Promise<Result> {
-  return async (request) => {
-    const result = await next(request);
-    const { response } = result as { readonly response: { readonly statusCode: number; body: unknown } };
-    const isFile = commandName === 'GetObjectCommand' && response.statusCode < 300;
-    if (!isFile && response.body instanceof Readable) response.body = limited(response.body);
-    return result;
-  };
+/** Every response but a file is read up to the limit, and for so long. */
+function limitResponses(responseMs: number) {
+  return <Request, Result>(
+    next: (request: Request) => Promise<Result>,
+    { commandName }: { readonly commandName?: string },
+  ): ((request: Request) => Promise<Result>) =>
+    async (request) => {
+      const result = await next(request);
+      const { response } = result as { readonly response: { readonly statusCode: number; body: unknown } };
+      const isFile = commandName === 'GetObjectCommand' && response.statusCode < 300;
+      if (!isFile && response.body instanceof Readable) response.body = limited(response.body, responseMs);
+      return result;
+    };
 }
 
-/** The body, which fails when it is too long. */
-function limited(body: Readable): Readable {
+/** The body, which fails when it is too long or too late. */
+function limited(body: Readable, responseMs: number): Readable {
   let left = BUCKET_RESPONSE_BYTES_MAX;
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -214,7 +228,8 @@ function limited(body: Readable): Readable {
       else done(new Error(`The bucket responds with more than ${BUCKET_RESPONSE_BYTES_MAX} bytes`));
     },
   });
-  return pipeline(body, counted, () => {});
+  const late = setTimeout(() => counted.destroy(new Error('The bucket responds too slowly')), responseMs);
+  return pipeline(body, counted, () => clearTimeout(late));
 }
 
 /** The status of the response that the error is about; null when there was none. */

@@ -1,3 +1,4 @@
+import { providerText } from '../../domain/shared/provider-text.ts';
 import { messageOf } from '../errors/error-text.ts';
 import { isStorageFailure } from '../errors/storage-failure.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -50,7 +51,8 @@ export class RecordJobFailure {
   async #record(job: LeasedJob, error: unknown): Promise<void> {
     const { unitOfWork, clock, logger } = this.#ports;
     const at = clock.now();
-    const reason = messageOf(error);
+    // As every database stores it: an error may quote what others sent.
+    const reason = providerText(messageOf(error));
     const failure = { reason, at, retryAt: at + FAILED_JOB_RETRY_MS, failuresMax: JOB_FAILURES_MAX };
     const deadLettered = await unitOfWork.run((stores) => stores.jobs.fail([job], failure));
     logDeadLettered(logger, deadLettered);

@@ -152,6 +152,57 @@ describe('BucketReportFiles', () => {
     expect(sent).toBeLessThan(16 * 2 ** 20);
   });
 
+  it('BucketReportFiles gives a response up whose bytes come one by one', async () => {
+    const { files } = await bucketThat(
+      (request, response) => {
+        if (!isListing(request)) return xml(response, 204, '');
+        response.writeHead(200).write('<ListMultipartUploadsResult>');
+        const trickle = setInterval(() => response.write(' '), 20);
+        response.on('close', () => clearInterval(trickle));
+      },
+      { ...PATIENT, responseMs: 200 },
+    );
+    await expect(files.remove(ID)).rejects.toBeInstanceOf(BucketError);
+  });
+
+  it('BucketReportFiles aborts ten unfinished uploads of a file at most', async () => {
+    const { files, requests } = await bucketThat((request, response) => {
+      if (!isListing(request)) return xml(response, 204, '');
+      const uploads = Array.from(
+        { length: 25 },
+        (_, id) => `<Upload><Key>a/b/${ID}.csv</Key><UploadId>${id}</UploadId></Upload>`,
+      );
+      xml(response, 200, `<ListMultipartUploadsResult>${uploads.join('')}</ListMultipartUploadsResult>`);
+    });
+    await files.remove(ID);
+    expect(requests.filter((request) => request.includes('uploadId='))).toHaveLength(10);
+  });
+
+  it('BucketReportFiles takes no code of the bucket that is none', async () => {
+    const { files } = await bucketThat((_, response) =>
+      rejectWith(response, 403, 'AWS4-HMAC-SHA256 Credential=the-access-key'),
+    );
+    await expect(files.read(ID)).rejects.toMatchObject({
+      code: 'UnknownError',
+      message: 'The bucket reports cannot be used: UnknownError: HTTP 403',
+    });
+  });
+
+  it('BucketReportFiles names the error of an upload that fails in its middle', async () => {
+    const { files } = await bucketThat((request, response) => {
+      if (request.method === 'PUT') return rejectWith(response, 403, 'QuotaExceeded');
+      if (request.method !== 'POST') return xml(response, 200, '');
+      const result = '<UploadId>1</UploadId>';
+      xml(response, 200, `<InitiateMultipartUploadResult>${result}</InitiateMultipartUploadResult>`);
+    });
+    const content = contentOf(
+      'x'.repeat(2 * PART_BYTES),
+      'y'.repeat(2 * PART_BYTES),
+      'z'.repeat(2 * PART_BYTES),
+    );
+    await expect(files.write(ID, content)).rejects.toMatchObject({ code: 'QuotaExceeded' });
+  });
+
   it('BucketReportFiles reads all of a long file', async () => {
     const length = 3 * 2 ** 20;
     const { files } = await bucketThat((_, response) => {

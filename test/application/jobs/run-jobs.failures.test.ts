@@ -22,6 +22,7 @@ describe('RunJobs when jobs fail', () => {
   let run: (call: number) => void;
   let record: () => void;
   let deadLettered: readonly LeasedJob[];
+  let reasons: string[];
 
   beforeEach(() => {
     clock.at = NOW;
@@ -31,6 +32,7 @@ describe('RunJobs when jobs fail', () => {
     run = () => {};
     record = () => {};
     deadLettered = [];
+    reasons = [];
   });
 
   function runJobs(): RunJobs {
@@ -43,7 +45,8 @@ describe('RunJobs when jobs fail', () => {
         record();
         return work({
           jobs: {
-            fail: async (jobs: readonly LeasedJob[]) => {
+            fail: async (jobs: readonly LeasedJob[], { reason }: { readonly reason: string }) => {
+              reasons.push(reason);
               recorded.push(...jobs.map(({ id }) => id));
               return deadLettered;
             },
@@ -95,6 +98,14 @@ describe('RunJobs when jobs fail', () => {
     };
     await runJobs().execute([delivery]);
     expect(failedIds()).toEqual(['webhooks/p1/a.example', 'webhooks/p1/a.example', one]);
+  });
+
+  it('RunJobs stores why a job failed on one line of 500 characters at most', async () => {
+    run = () => {
+      throw new Error(`broken\0\n${'x'.repeat(600)}`);
+    };
+    await runJobs().execute([delivery]);
+    expect(reasons).toEqual([`broken  ${'x'.repeat(492)}`]);
   });
 
   it('RunJobs repeats the jobs of a failed batch one by one for five seconds, and leaves the rest leased', async () => {
