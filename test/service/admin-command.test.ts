@@ -151,16 +151,19 @@ describe('barid admin', () => {
     ]);
   });
 
-  it.each(['', '.', '..'])('barid admin takes no id that an address reads as a step: %j', async (id) => {
-    const service = await start();
-    for (const words of [
-      ['projects', 'show', id],
-      ['webhooks', 'show', id],
-      ['prices', 'show-version', id],
-    ]) {
-      expect(await runAdmin(service, words)).toMatchObject({ code: 2, errors: [`"${id}" is no id`] });
-    }
-  });
+  it.each(['', '.', '..'])(
+    'barid admin takes no id that an address reads as none or a way up: %j',
+    async (id) => {
+      const service = await start();
+      for (const words of [
+        ['projects', 'show', id],
+        ['webhooks', 'show', id],
+        ['prices', 'show-version', id],
+      ]) {
+        expect(await runAdmin(service, words)).toMatchObject({ code: 2, errors: [`"${id}" is no id`] });
+      }
+    },
+  );
 
   it('barid admin prints the whatsapp resources of a project, and sets those of a file', async () => {
     const service = await start();

@@ -83,9 +83,9 @@ export function paged(command: Command): Command {
     .option('--cursor <cursor>', 'where the page begins');
 }
 
-/** The path of a request, each part escaped. Throws `CommandError` for a part that an address reads as a step, or for none. */
+/** The path of a request, each part escaped. Throws `CommandError` for a part that an address reads as none, or as a way up. */
 export function pathOf(...parts: readonly string[]): string {
-  const step = parts.find((part) => part === '' || part === '.' || part === '..');
-  if (step !== undefined) throw new CommandError(`"${step}" is no id`, EXIT_USAGE);
+  const dots = parts.find((part) => part === '' || part === '.' || part === '..');
+  if (dots !== undefined) throw new CommandError(`"${dots}" is no id`, EXIT_USAGE);
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }
