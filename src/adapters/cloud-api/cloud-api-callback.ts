@@ -1,5 +1,7 @@
+import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import { nextRound } from '../../application/concurrency/next-round.ts';
+import { RoundTime } from '../../application/concurrency/round-time.ts';
 import type {
   CallbackContent,
   CallbackRequest,
@@ -37,8 +39,8 @@ export const CHALLENGE_CHARACTERS_MAX = 512;
  * contacts are read beside them.
  */
 export const CALLBACK_ITEMS_MAX = 10_000;
-/** Items that are read before other work may run: a few milliseconds. */
-export const CALLBACK_ITEMS_PER_ROUND = 200;
+/** Callbacks of one provider are read for so long in a round of the event loop, in milliseconds. */
+const CALLBACK_READING_MS = 3;
 
 const SIGNATURE_PATTERN = /^sha256=([0-9a-f]{64})$/i;
 /** It is returned in our own reply, so nothing in it may be markup. */
@@ -71,6 +73,10 @@ interface Items {
 export class CloudApiCallback implements ProviderCallback {
   readonly #options: CallbackOptions;
   readonly #masked: (text: string) => string;
+  readonly #roundTime = new RoundTime(
+    () => CALLBACK_READING_MS,
+    () => performance.now(),
+  );
 
   constructor(options: CallbackOptions) {
     this.#options = options;
@@ -110,12 +116,9 @@ export class CloudApiCallback implements ProviderCallback {
       left: CALLBACK_ITEMS_MAX,
       contactsLeft: CALLBACK_ITEMS_MAX,
     };
-    await readItems(read.data.entry, items, (each) => readEntry(each, items));
+    await this.#readItems(read.data.entry, items, (each) => this.#readEntry(each, items));
     const events: readonly ProviderEvent[] = [
-      ...items.receipts.map((given) => {
-        const receipt = { ...given, receipt: withMaskedReason(given.receipt, this.#masked) };
-        return { kind: 'receipt', receipt } as const;
-      }),
+      ...items.receipts.map((receipt) => ({ kind: 'receipt', receipt }) as const),
       ...(await this.#arrivals(items.written)).map((arrival) => ({ kind: 'inbound', arrival }) as const),
     ];
     return { kind: 'events', events, malformed: items.malformed };
@@ -132,53 +135,55 @@ export class CloudApiCallback implements ProviderCallback {
     });
   }
 
+  async #readEntry(given: unknown, items: Items): Promise<boolean> {
+    const read = entry.safeParse(given);
+    if (read.success)
+      await this.#readItems(read.data.changes, items, (each) => this.#readChange(each, items));
+    return read.success;
+  }
+
+  /** Other fields than messages, such as reviews of templates, are not for us. */
+  async #readChange(given: unknown, items: Items): Promise<boolean> {
+    const read = change.safeParse(given);
+    if (read.success && read.data.field !== FIELD) return true;
+    const content = read.success ? value.safeParse(read.data.value) : read;
+    if (!content.success || !('metadata' in content.data)) return false;
+    const { metadata, contacts = [], statuses = [], messages = [] } = content.data;
+    await this.#readItems(statuses, items, (status) => {
+      const found = statusReceipt(status);
+      if (found === null || found === 'ignored') return found !== null;
+      items.receipts.push({ ...found, receipt: withMaskedReason(found.receipt, this.#masked) });
+      return true;
+    });
+    const known = messages.length === 0 ? [] : contacts.slice(0, items.contactsLeft);
+    items.contactsLeft -= known.length;
+    const names = contactNames(known);
+    await this.#readItems(messages, items, (message) => {
+      const arrival = inboundMessage(message, names);
+      if (arrival !== null) items.written.push({ platformId: metadata.phone_number_id, arrival });
+      return arrival !== null;
+    });
+    return true;
+  }
+
+  /** Items beyond the limit count as malformed: they are not read, and the operator is told. */
+  async #readItems(
+    given: readonly unknown[],
+    items: Items,
+    isRead: (item: unknown) => boolean | Promise<boolean>,
+  ): Promise<void> {
+    for (const item of given) {
+      items.left -= 1;
+      if (items.left < 0) {
+        items.malformed += 1;
+        continue;
+      }
+      while (!this.#roundTime.isLeft()) await nextRound();
+      if (!(await isRead(item))) items.malformed += 1;
+    }
+  }
+
   #digest(key: string, content: string | Uint8Array): string {
     return this.#options.hmac({ text: key, encoding: 'utf8' }, [content], 'hex');
-  }
-}
-
-async function readEntry(given: unknown, items: Items): Promise<boolean> {
-  const read = entry.safeParse(given);
-  if (read.success) await readItems(read.data.changes, items, (each) => readChange(each, items));
-  return read.success;
-}
-
-/** Other fields than messages, such as reviews of templates, are not for us. */
-async function readChange(given: unknown, items: Items): Promise<boolean> {
-  const read = change.safeParse(given);
-  if (read.success && read.data.field !== FIELD) return true;
-  const content = read.success ? value.safeParse(read.data.value) : read;
-  if (!content.success || !('metadata' in content.data)) return false;
-  const { metadata, contacts = [], statuses = [], messages = [] } = content.data;
-  await readItems(statuses, items, (status) => {
-    const receipt = statusReceipt(status);
-    if (receipt !== null && receipt !== 'ignored') items.receipts.push(receipt);
-    return receipt !== null;
-  });
-  const known = messages.length === 0 ? [] : contacts.slice(0, items.contactsLeft);
-  items.contactsLeft -= known.length;
-  const names = contactNames(known);
-  await readItems(messages, items, (message) => {
-    const arrival = inboundMessage(message, names);
-    if (arrival !== null) items.written.push({ platformId: metadata.phone_number_id, arrival });
-    return arrival !== null;
-  });
-  return true;
-}
-
-/** Items beyond the limit count as malformed: they are not read, and the operator is told. */
-async function readItems(
-  given: readonly unknown[],
-  items: Items,
-  isRead: (item: unknown) => boolean | Promise<boolean>,
-): Promise<void> {
-  for (const item of given) {
-    items.left -= 1;
-    if (items.left < 0) {
-      items.malformed += 1;
-      continue;
-    }
-    if (items.left % CALLBACK_ITEMS_PER_ROUND === 0) await nextRound();
-    if (!(await isRead(item))) items.malformed += 1;
   }
 }

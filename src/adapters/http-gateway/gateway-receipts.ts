@@ -1,4 +1,6 @@
+import { performance } from 'node:perf_hooks';
 import { nextRound } from '../../application/concurrency/next-round.ts';
+import { RoundTime } from '../../application/concurrency/round-time.ts';
 import type { CallbackContent, CallbackRequest } from '../../application/ports/provider-callback.ts';
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
 import { parseAttemptName } from '../../domain/chain/attempt-name.ts';
@@ -14,8 +16,8 @@ type Authorizer = (request: CallbackRequest, hmac: Hmac) => boolean;
 
 /** Receipts in one request. */
 export const RECEIPTS_MAX = 10_000;
-/** Receipts that are read before other work may run: a few milliseconds. */
-export const RECEIPTS_PER_ROUND = 500;
+/** Receipts of one gateway are read for so long in a round of the event loop, in milliseconds. */
+const RECEIPTS_READING_MS = 3;
 const TOO_MANY = `A request has at most ${RECEIPTS_MAX} receipts`;
 
 const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
@@ -40,6 +42,11 @@ export function receiptReader(
   const itemsIn = listFinder(options.items, mistake);
   const eventIn = eventFinder(options, namesAttempts, reasonMask(secrets.values()), mistake);
 
+  const roundTime = new RoundTime(
+    () => RECEIPTS_READING_MS,
+    () => performance.now(),
+  );
+
   return async (request, hmac) => {
     if (!isAuthorized(request, hmac)) return { kind: 'forged' };
     if (request.method !== method) return { kind: 'unreadable', problem: `Receipts come by ${method}` };
@@ -50,8 +57,8 @@ export function receiptReader(
     if (items.length > RECEIPTS_MAX) return { kind: 'unreadable', problem: TOO_MANY };
     const events: ProviderEvent[] = [];
     let malformed = 0;
-    for (const [index, item] of items.entries()) {
-      if (index > 0 && index % RECEIPTS_PER_ROUND === 0) await nextRound();
+    for (const item of items) {
+      while (!roundTime.isLeft()) await nextRound();
       const found = eventIn(item);
       if (found === 'malformed') malformed += 1;
       else if (found !== 'ignored') events.push(found);

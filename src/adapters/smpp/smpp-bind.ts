@@ -1,10 +1,14 @@
+import { performance } from 'node:perf_hooks';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { SmppSession, Timeouts } from './smpp-session.ts';
 
-/** The bound of the first wait, in milliseconds; it doubles with each further session that fails or serves nothing. */
+/** The bound of the first wait, in milliseconds; it doubles with each further session that fails, or ends at once. */
 export const RECONNECT_FIRST_MS = 1_000;
 /** The largest bound, and the one after rejected credentials, in milliseconds. */
 export const RECONNECT_MAX_MS = 30_000;
+
+/** A session that lasted so long is no failure, in milliseconds: an SMSC may end those that are idle. */
+export const STEADY_MS = 5_000;
 
 export interface SmppBindOptions {
   /** Of the provider. */
@@ -59,6 +63,7 @@ export class SmppBind {
     const session = newSession();
     this.#session = session;
     const result = await session.bind();
+    const beganAt = performance.now();
     if (result.kind === 'bound') {
       this.#logged = null;
       logger.info('smpp_bind_opened', { provider: name });
@@ -74,7 +79,7 @@ export class SmppBind {
     if (this.#logged !== reason) logger.warn('smpp_bind_ended', { provider: name, reason });
     this.#logged = reason;
     // An SMSC that accepts each bind only to end it is one that fails.
-    if (session.hasServed) this.#failures = 0;
+    if (session.hasServed || performance.now() - beganAt >= STEADY_MS) this.#failures = 0;
     const areCredentialsRejected = result.kind === 'failed' && result.areCredentialsRejected;
     const waitMs = reconnectDelayMs(
       areCredentialsRejected ? Number.POSITIVE_INFINITY : this.#failures,

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { createServer } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { encodePdu } from '../../../src/adapters/smpp/packaged-pdu.ts';
-import { RECONNECT_MAX_MS, reconnectDelayMs } from '../../../src/adapters/smpp/smpp-bind.ts';
+import { RECONNECT_MAX_MS, reconnectDelayMs, STEADY_MS } from '../../../src/adapters/smpp/smpp-bind.ts';
 import { READING_MS_MAX, START_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
 import { BIND_TIMEOUT_MS, ENQUIRE_LINK_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-session.ts';
 import { aSubmission } from '../../support/builders.ts';
@@ -127,6 +127,21 @@ describeWithSmsc('the SMPP provider keeps its binds', () => {
     await smsc.seen('other', 4);
     await smsc.tell({ order: 'unbind' });
     await reconnected(world, 750);
+  });
+
+  it('the SMPP provider waits shortly again after each idle bind that lasted', async () => {
+    const { smsc, world } = await openSmsc();
+    const realNow = performance.now.bind(performance);
+    let aheadMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => realNow() + aheadMs);
+    onTestFinished(() => void vi.restoreAllMocks());
+    for (const waitMs of [750, 750, 750]) {
+      aheadMs += STEADY_MS;
+      await smsc.tell({ order: 'unbind' });
+      await reconnected(world, waitMs);
+    }
+    await smsc.tell({ order: 'unbind' });
+    await reconnected(world, 1_500);
   });
 
   it('the SMPP provider tries rejected credentials at the longest interval, and its health says why', async () => {
