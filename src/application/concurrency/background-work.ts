@@ -8,7 +8,8 @@ import { IdleGate } from './idle-gate.ts';
 export class BackgroundWork {
   readonly #logger: Logger;
   readonly #gate = new IdleGate();
-  readonly #stopping = new AbortController();
+  readonly #whenStopping: (() => void)[] = [];
+  #isStopping = false;
   #starts = 0;
 
   constructor({ logger }: { readonly logger: Logger }) {
@@ -32,14 +33,20 @@ export class BackgroundWork {
     }
   }
 
-  /** Aborted when the process stops: work that takes long ends soon then. */
-  get stopping(): AbortSignal {
-    return this.#stopping.signal;
+  /** Whether the process stops: work that takes long ends soon then. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** Calls `listener` when the process stops. For who lives as long as this. */
+  whenStopping(listener: () => void): void {
+    this.#whenStopping.push(listener);
   }
 
   /** What takes long ends soon, and `idle` resolves then. */
   stop(): void {
-    this.#stopping.abort();
+    this.#isStopping = true;
+    for (const listener of this.#whenStopping) listener();
   }
 
   /** How often something was started so far. */

@@ -15,7 +15,7 @@ export class LongJobRunner {
 
   constructor(ports: LongJobPorts) {
     this.#ports = ports;
-    ports.background.stopping.addEventListener('abort', () => {
+    ports.background.whenStopping(() => {
       for (const running of this.#running) running.abort();
     });
   }
@@ -32,7 +32,7 @@ export class LongJobRunner {
   }
 
   async #run(job: LeasedJob, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    if (this.#ports.background.stopping.aborted) return;
+    if (this.#ports.background.isStopping) return;
     const running = new AbortController();
     this.#running.add(running);
     const stopRenewing = keepLease(this.#ports, job, () => running.abort());

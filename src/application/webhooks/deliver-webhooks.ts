@@ -62,7 +62,7 @@ export class DeliverWebhooks {
 
   constructor(ports: DeliverPorts) {
     this.#ports = ports;
-    ports.background.stopping.addEventListener('abort', () => this.#stop());
+    ports.background.whenStopping(() => this.#stop());
   }
 
   /** Resolves when every job is in hand or released, or held up by a lock; deliveries go on in the background. Never rejects. */
@@ -105,7 +105,7 @@ export class DeliverWebhooks {
   }
 
   get #isStopping(): boolean {
-    return this.#ports.background.stopping.aborted;
+    return this.#ports.background.isStopping;
   }
 
   /** Nothing more is attempted; each job is released once its attempts in flight are recorded. */
