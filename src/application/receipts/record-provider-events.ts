@@ -41,8 +41,8 @@ export class RecordProviderEvents {
       ]);
       return;
     }
-    const settleAll = (placed: readonly Placed<unknown>[], failure: unknown): void => {
-      for (const { index } of placed) settled(index, failure);
+    const settleAll = (all: readonly Indexed<unknown>[], failure: unknown): void => {
+      for (const { index } of all) settled(index, failure);
     };
     settleAll(acceptances, null);
     await Promise.all([
@@ -59,15 +59,15 @@ export class RecordProviderEvents {
 }
 
 /** What one event brings, and which of all events it is. */
-interface Placed<Event> {
+interface Indexed<Event> {
   readonly event: Event;
   readonly index: number;
 }
 
 interface Sorted {
-  readonly receipts: Placed<SubmissionReceipt>[];
-  readonly arrivals: Placed<InboundArrival>[];
-  readonly acceptances: Placed<LateAcceptance>[];
+  readonly receipts: Indexed<SubmissionReceipt>[];
+  readonly arrivals: Indexed<InboundArrival>[];
+  readonly acceptances: Indexed<LateAcceptance>[];
 }
 
 function sorted(events: readonly ProviderEvent[]): Sorted {
