@@ -48,6 +48,7 @@ import {
   REPORT_PHONE_NUMBER_CHARACTERS_MAX,
   REPORT_PHONE_NUMBERS_MAX,
   SERVER_LIMITS,
+  SLOW_BODY_MS,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
   UNREAD_BODY_BYTES_KEPT,
   WAITING_REQUESTS_MS_MAX,
@@ -285,7 +286,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'bodies with a list of recipients read or held at a time',
-        `${LARGE_BODIES_PER_PROJECT_MAX} of one project, ${LARGE_BODIES_MAX} in all, each of up to ${LARGE_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB; more wait unread`,
+        `${LARGE_BODIES_PER_PROJECT_MAX} of one project, ${LARGE_BODIES_MAX} in all, each of up to ${LARGE_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB; more wait unread, and while they do, one that has been read for ${SLOW_BODY_MS / 1_000} s gets 503 \`overloaded\``,
       ],
       [
         'requests of one connection served at a time',

@@ -1,8 +1,16 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
+import {
+  LARGE_BODIES_MAX,
+  LARGE_BODIES_PER_PROJECT_MAX,
+  SLOW_BODY_MS,
+} from '../../src/adapters/http/limits.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { RawConnection } from '../adapters/http/raw-connection.ts';
 import { CAMPAIGNS, startWithCampaigns, UNKNOWN_ID } from '../support/campaigns.ts';
+import { holdTimers, runTimers } from '../support/held-timers.ts';
+import { startService } from '../support/running-service.ts';
+import { seedWith } from '../support/seeds.ts';
 
 const RECIPIENTS = `${CAMPAIGNS}/${UNKNOWN_ID}/recipients`;
 /** More requests of one project than any gate lets through at a time. */
@@ -10,10 +18,15 @@ const MANY = 12;
 const REPLY_MS_MAX = 10_000;
 
 /** Begins a POST whose body has two bytes, and sends so many of them. */
-async function begun(service: Harness, path: string, body: string, expectContinue: boolean) {
+async function begun(
+  service: Harness,
+  path: string,
+  body: string,
+  { expectContinue, apiKey = DEMO_API_KEY }: { readonly expectContinue: boolean; readonly apiKey?: string },
+) {
   const connection = await RawConnection.open(Number(new URL(await service.url).port));
   const headers = [
-    `Authorization: Bearer ${DEMO_API_KEY}`,
+    `Authorization: Bearer ${apiKey}`,
     'Content-Type: application/json',
     'Content-Length: 2',
     ...(expectContinue ? ['Expect: 100-continue'] : []),
@@ -23,8 +36,8 @@ async function begun(service: Harness, path: string, body: string, expectContinu
 }
 
 /** A request whose body the service is reading. */
-async function beingRead(service: Harness, path: string) {
-  const connection = await begun(service, path, '', true);
+async function beingRead(service: Harness, path: string, apiKey?: string) {
+  const connection = await begun(service, path, '', { expectContinue: true, ...(apiKey && { apiKey }) });
   await connection.until(/100 Continue/);
   return connection;
 }
@@ -35,10 +48,14 @@ async function ask(service: Harness, path: string, init: RequestInit = {}): Prom
   return (await fetch(`${await service.url}${path}`, { ...init, headers, signal })).status;
 }
 
+afterEach(runTimers);
+
 it('a caller who leaves while a large body waits to be read makes its place free', async () => {
   const service = await startWithCampaigns();
   const reading = await Promise.all([beingRead(service, RECIPIENTS), beingRead(service, RECIPIENTS)]);
-  const waiting = await Promise.all([1, 2, 3].map(() => begun(service, RECIPIENTS, '{}', false)));
+  const waiting = await Promise.all(
+    [1, 2, 3].map(() => begun(service, RECIPIENTS, '{}', { expectContinue: false })),
+  );
   // A reply to a later request: the service has seen those before it.
   expect(await ask(service, '/sender-ids')).toBe(200);
   for (const connection of waiting) connection.destroy();
@@ -60,4 +77,40 @@ it('callers who send their bodies slowly keep nobody from the campaigns', async 
   ]);
   expect(await ask(service, CAMPAIGNS)).toBe(200);
   for (const connection of slow) connection.destroy();
+});
+
+it('slow bodies of sixteen projects are read while nobody waits, and one of them gets 503 when another project waits', async () => {
+  const count = LARGE_BODIES_MAX / LARGE_BODIES_PER_PROJECT_MAX;
+  const keys = Array.from(
+    { length: count },
+    (_, index) =>
+      `sk_dev_${String(100 + index)
+        .repeat(14)
+        .slice(2)}`,
+  );
+  const seed = seedWith({});
+  const others = seed.projects.flatMap((project) =>
+    keys.map((key, index) => ({ ...project, slug: `other-${index}`, apiKeys: [key] })),
+  );
+  const service = await startService({ seed: { ...seed, projects: [...seed.projects, ...others] } });
+  holdTimers();
+  const slow = await Promise.all(
+    keys.flatMap((key) =>
+      Array.from({ length: LARGE_BODIES_PER_PROJECT_MAX }, () => beingRead(service, RECIPIENTS, key)),
+    ),
+  );
+  const replies: string[] = [];
+  const all = slow.map(async (connection) => replies.push(await connection.until(/HTTP\/1\.1 [45]\d\d /)));
+  await vi.advanceTimersByTimeAsync(SLOW_BODY_MS);
+  expect(await ask(service, '/sender-ids')).toBe(200);
+  expect(replies).toEqual([]);
+  const waiting = await begun(service, RECIPIENTS, '{}', { expectContinue: false });
+  expect(await ask(service, '/sender-ids')).toBe(200);
+  await vi.advanceTimersByTimeAsync(SLOW_BODY_MS);
+  await waiting.until(/HTTP\/1\.1 400/);
+  for (const connection of slow.slice(1)) connection.write('{}');
+  runTimers();
+  await Promise.all(all);
+  expect(replies.filter((reply) => reply.includes(' 503 '))).toHaveLength(1);
+  for (const connection of [...slow, waiting]) connection.destroy();
 });

@@ -12,6 +12,8 @@ export const LARGE_BODY_BYTES_MAX = 4 * 1024 * 1024;
 /** Requests of such routes whose bodies a process reads or holds at a time, and those of one project. More wait unread. */
 export const LARGE_BODIES_MAX = 32;
 export const LARGE_BODIES_PER_PROJECT_MAX = 2;
+/** While others wait for a place, a body has so long to arrive. */
+export const SLOW_BODY_MS = 1_000;
 
 /**
  * Requests of projects that a process works on at a time, and those of one project: of all routes but those that say otherwise.

@@ -63,6 +63,11 @@ export class FairGate {
     this.#lockRetryDelay = lockRetryDelay ?? null;
   }
 
+  /** Whether all places are taken, and work waits. */
+  get isCrowded(): boolean {
+    return this.#running >= this.#runningMax && !this.#waiting.isEmpty;
+  }
+
   /** Runs the work as soon as it is let through. */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     await this.#enter({ key, hasPlaceOfKey: false, isProbe: false });

@@ -1,8 +1,7 @@
-import { syncBuiltinESMExports } from 'node:module';
-import timers from 'node:timers';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { DeliveryResult } from '../../../src/domain/webhooks/delivery-result.ts';
+import { holdTimers, runTimers } from '../../support/held-timers.ts';
 import { LoopbackSink } from '../../support/loopback-sink.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
 import type { Behaviour } from '../../support/tls-receiver.ts';
@@ -21,22 +20,9 @@ import {
 } from './local-receivers.ts';
 
 afterEach(async () => {
-  vi.useRealTimers();
-  takeOverTimers();
+  runTimers();
   await closeAll();
 });
-
-/** From now on timers wait for the test. */
-function holdTimers(): void {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  takeOverTimers();
-}
-
-/** The transport imports its timers from `node:timers`, where vitest does not replace them. */
-function takeOverTimers(): void {
-  Object.assign(timers, { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout });
-  syncBuiltinESMExports();
-}
 
 /** Sends two requests in a row. The receiver responds to the first, and behaves as given to all others. */
 async function sendTwice(behave: Behaviour) {

@@ -127,9 +127,18 @@ export function campaignRoutes({
     new PausingGate(campaignGate, { freeMs: CAMPAIGN_REQUEST_FREE_MS, share: CAMPAIGN_REQUESTS_SHARE }),
   );
   /** Large bodies are held in memory while they are read and while they wait. */
-  const throughBodyGate = byProject(
-    new FairGate({ perKey: LARGE_BODIES_PER_PROJECT_MAX, all: LARGE_BODIES_MAX }, { clock: performance }),
+  const bodyGate = new FairGate(
+    { perKey: LARGE_BODIES_PER_PROJECT_MAX, all: LARGE_BODIES_MAX },
+    { clock: performance },
   );
+  /** While others wait for a place, a slow sender gives up its own. */
+  const gatedBody = {
+    body: recipientsBody,
+    bodyBytesMax: LARGE_BODY_BYTES_MAX,
+    bodyMembersMax: LARGE_BODY_MEMBERS_MAX,
+    throughGate: byProject(bodyGate),
+    bodyMayBeSlow: () => !bodyGate.isCrowded,
+  };
 
   const list = route({
     method: 'get',
@@ -323,10 +332,7 @@ export function campaignRoutes({
     throughWorkGate,
     params,
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
-    body: recipientsBody,
-    throughGate: throughBodyGate,
-    bodyBytesMax: LARGE_BODY_BYTES_MAX,
-    bodyMembersMax: LARGE_BODY_MEMBERS_MAX,
+    ...gatedBody,
     ok: {
       description: 'The sample campaign, which is running',
       schema: campaignReply,
@@ -352,10 +358,7 @@ export function campaignRoutes({
     throughWorkGate,
     params,
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
-    body: recipientsBody,
-    throughGate: throughBodyGate,
-    bodyBytesMax: LARGE_BODY_BYTES_MAX,
-    bodyMembersMax: LARGE_BODY_MEMBERS_MAX,
+    ...gatedBody,
     ok: {
       description: 'The campaign, and how many of the recipients were added',
       schema: attachReply,

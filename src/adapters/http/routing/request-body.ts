@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { clearInterval, setInterval } from 'node:timers';
 import { GrowingBuffer } from '../../../application/growing-buffer.ts';
 import { JSON_DEPTH_MAX, jsonExcess } from '../../../domain/shared/json-text.ts';
-import { JSON_LIST_ITEMS_MAX, JSON_MEMBERS_MAX, JSON_OBJECT_MEMBERS_MAX } from '../limits.ts';
+import { JSON_LIST_ITEMS_MAX, JSON_MEMBERS_MAX, JSON_OBJECT_MEMBERS_MAX, SLOW_BODY_MS } from '../limits.ts';
 import { ClientDisconnected, invalid, RequestRejected } from './http-error.ts';
-import { ANY_TYPE, BODY_TOO_LARGE, unsupportedMediaType } from './known-errors.ts';
+import { ANY_TYPE, BODY_TOO_LARGE, OVERLOADED, unsupportedMediaType } from './known-errors.ts';
 
 export const JSON_TYPE = 'application/json';
 
@@ -44,15 +45,22 @@ export function checkMediaType({ headers }: IncomingMessage, mediaType: string):
   }
 }
 
+interface ReadOptions {
+  /** Hears after each piece how many bytes are in memory. */
+  readonly onHeld?: ((bytes: number) => void) | undefined;
+  /** Asked again after every `SLOW_BODY_MS` of reading: whether the rest of the body may take longer. */
+  readonly mayBeSlow?: (() => boolean) | undefined;
+}
+
 /**
- * The bytes of the body. Rejects with 413 beyond `bytesMax`, and with `ClientDisconnected` when the caller leaves, or has left
- * already; a caller who waits is told to go on. `onHeld` hears after each piece how many bytes are in memory.
+ * The bytes of the body. Rejects with 413 beyond `bytesMax`, with 503 a body that is slow and may not be, and with
+ * `ClientDisconnected` when the caller leaves, or has left already; a caller who waits is told to go on.
  */
 export function readBytes(
   request: IncomingMessage,
   response: ServerResponse,
   bytesMax: number,
-  onHeld?: (bytes: number) => void,
+  { onHeld, mayBeSlow }: ReadOptions = {},
 ): Promise<Buffer> {
   // No event comes any more.
   if (request.destroyed)
@@ -60,7 +68,9 @@ export function readBytes(
   if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue();
   return new Promise((resolve, reject) => {
     const body = new GrowingBuffer(bytesMax);
+    const slow = mayBeSlow === undefined ? undefined : setInterval(() => checkTime(mayBeSlow), SLOW_BODY_MS);
     const stop = (error: Error): void => {
+      clearInterval(slow);
       request.off('data', take);
       request.pause();
       reject(error);
@@ -69,8 +79,14 @@ export function readBytes(
       if (body.add(chunk)) onHeld?.(body.capacity);
       else stop(new RequestRejected(BODY_TOO_LARGE));
     };
+    const checkTime = (mayGoOn: () => boolean): void => {
+      if (!mayGoOn()) stop(new RequestRejected(OVERLOADED));
+    };
     request.on('data', take);
-    request.on('end', () => resolve(body.bytes()));
+    request.on('end', () => {
+      clearInterval(slow);
+      resolve(body.bytes());
+    });
     request.on('error', () => stop(new ClientDisconnected('the caller left before the body was complete')));
   });
 }

@@ -115,6 +115,8 @@ interface Declaration<
   readonly bodyBytesMax?: number;
   /** Counts the bodies that are read or worked on, where anybody may send one. */
   readonly heldBodies?: HeldBodies;
+  /** Whether a body that has been read for long may take longer, or gets 503. Without it the request has its whole time. */
+  readonly bodyMayBeSlow?: () => boolean;
   /** Counts the replies of the route by address, each until all of it has gone out; more get 503. */
   readonly unsentReplies?: InFlight;
   /** Of all objects and lists of a JSON body together; `JSON_MEMBERS_MAX` by default. */
@@ -216,6 +218,7 @@ export function route<
     rawBody,
     bodyBytesMax = BODY_BYTES_MAX,
     heldBodies,
+    bodyMayBeSlow,
     unsentReplies,
     bodyMembersMax,
     throughGate,
@@ -236,10 +239,8 @@ export function route<
     if (mediaType !== undefined) checkMediaType(request, mediaType);
     // A caller who sends slowly holds a connection, not a place.
     place.leave();
-    if (heldBodies === undefined) return readBytes(request, response, bodyBytesMax);
-    return readBytes(request, response, bodyBytesMax, (bytes) =>
-      heldBodies.hold(request, bytes, place.network),
-    );
+    const onHeld = heldBodies && ((bytes: number) => heldBodies.hold(request, bytes, place.network));
+    return readBytes(request, response, bodyBytesMax, { onHeld, mayBeSlow: bodyMayBeSlow });
   };
 
   const work = async (
