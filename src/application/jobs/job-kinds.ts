@@ -1,11 +1,4 @@
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
-import type { RunAttemptJobs } from '../attempts/run-attempt-jobs.ts';
-import type { RunCampaignStarts, RunCampaignStops } from '../campaigns/run-campaign-jobs.ts';
-import type { MakeReports } from '../reports/make-reports.ts';
-import type { RemoveReports } from '../reports/remove-reports.ts';
-import type { RunRetention } from '../retention/run-retention.ts';
-import type { DeliverWebhooks } from '../webhooks/deliver-webhooks.ts';
-import type { RunWhatsappSync } from '../whatsapp/run-whatsapp-sync.ts';
 import {
   attemptDeadlineJobId,
   DEADLINE_FIELDS,
@@ -26,18 +19,6 @@ import { deliverWebhooksJobId, WEBHOOK_FIELDS, type WebhookWork } from './webhoo
 import { SYNC_WHATSAPP_FIELDS, SYNC_WHATSAPP_JOB_ID, type SyncWhatsappWork } from './whatsapp-jobs.ts';
 import { type FieldsOf, readWork } from './work-codec.ts';
 
-/** The use cases that do jobs. */
-export interface JobUseCases {
-  readonly runAttemptJobs: RunAttemptJobs;
-  readonly deliverWebhooks: DeliverWebhooks;
-  readonly runCampaignStarts: RunCampaignStarts;
-  readonly runCampaignStops: RunCampaignStops;
-  readonly makeReports: MakeReports;
-  readonly removeReports: RemoveReports;
-  readonly runRetention: RunRetention;
-  readonly runWhatsappSync: RunWhatsappSync;
-}
-
 /**
  * What ends with a job that an operator drops. `attempt`: it does not start, so its message fails and its hold is released.
  * `campaign-start`: a campaign that waits for it fails. `report`: one that is not made is deleted, and so is what there is of its
@@ -56,69 +37,65 @@ interface JobKind<Kind extends Work> {
   idOf(work: Kind): string;
   /** What ends when an operator drops it; null when a hold, a file or an open event would stay for ever. */
   dropped(work: Kind): Dropped | null;
-  /** Does jobs of this kind only. Rejects when one failed; each may be run again then, without effect if it was done. */
-  run(useCases: JobUseCases, jobs: readonly LeasedJob<Kind>[]): Promise<void>;
 }
 
-type KindsOf<All extends Work> = { readonly [Kind in All as Kind['kind']]: JobKind<Kind> };
+type KnownWork = MessageWork | WebhookWork | CampaignWork | ReportWork | RunRetentionWork | SyncWhatsappWork;
+
+/** What does the jobs of a kind, and no others. */
+interface JobRunner<Kind extends Work> {
+  /** Rejects when a job failed; each may be run again then, without effect if it was done. */
+  execute(jobs: readonly LeasedJob<Kind>[]): Promise<void>;
+}
+
+/** What does the jobs of each kind. */
+export type JobRunners = { readonly [Kind in KnownWork as Kind['kind']]: JobRunner<Kind> };
 
 /** Every kind of job. A new one is a file beside this one, its type here, and an entry of this table. */
-const JOB_KINDS: KindsOf<
-  MessageWork | WebhookWork | CampaignWork | ReportWork | RunRetentionWork | SyncWhatsappWork
-> = {
+const JOB_KINDS: { readonly [Kind in KnownWork as Kind['kind']]: JobKind<Kind> } = {
   'start-attempt': {
     fields: START_FIELDS,
     dropped: ({ smsId, attemptNumber }) => ({ kind: 'attempt', smsId, attemptNumber }),
     idOf: ({ smsId, attemptNumber }) => startAttemptJobId(smsId, attemptNumber),
-    run: ({ runAttemptJobs }, jobs) => runAttemptJobs.execute(jobs),
   },
   'attempt-deadline': {
     fields: DEADLINE_FIELDS,
     dropped: () => null,
     idOf: ({ smsId, attemptNumber }) => attemptDeadlineJobId(smsId, attemptNumber),
-    run: ({ runAttemptJobs }, jobs) => runAttemptJobs.execute(jobs),
   },
   'deliver-webhooks': {
     fields: WEBHOOK_FIELDS,
     dropped: () => null,
     idOf: deliverWebhooksJobId,
-    run: ({ deliverWebhooks }, jobs) => deliverWebhooks.execute(jobs),
   },
   'start-campaign': {
     fields: CAMPAIGN_FIELDS,
     dropped: ({ campaignId }) => ({ kind: 'campaign-start', campaignId }),
     idOf: ({ campaignId }) => startCampaignJobId(campaignId),
-    run: ({ runCampaignStarts }, jobs) => runCampaignStarts.execute(jobs),
   },
   'stop-campaign': {
     fields: CAMPAIGN_FIELDS,
     dropped: () => null,
     idOf: ({ campaignId }) => stopCampaignJobId(campaignId),
-    run: ({ runCampaignStops }, jobs) => runCampaignStops.execute(jobs),
   },
   'make-report': {
     fields: REPORT_FIELDS,
     dropped: ({ reportId }) => ({ kind: 'report', reportId }),
     idOf: ({ reportId }) => makeReportJobId(reportId),
-    run: ({ makeReports }, jobs) => makeReports.execute(jobs),
   },
   'remove-report': {
     fields: REPORT_FIELDS,
     dropped: () => null,
     idOf: ({ reportId }) => removeReportJobId(reportId),
-    run: ({ removeReports }, jobs) => removeReports.execute(jobs),
   },
   'run-retention': {
     fields: RUN_RETENTION_FIELDS,
     dropped: () => null,
     idOf: () => RUN_RETENTION_JOB_ID,
-    run: ({ runRetention }, jobs) => runRetention.execute(jobs),
   },
   'sync-whatsapp': {
     fields: SYNC_WHATSAPP_FIELDS,
     dropped: () => ({ kind: 'nothing' }),
     idOf: () => SYNC_WHATSAPP_JOB_ID,
-    run: ({ runWhatsappSync }, jobs) => runWhatsappSync.execute(jobs),
   },
 };
 
@@ -130,7 +107,7 @@ export function droppedWith(work: Work): Dropped | null {
 }
 
 /** Whether this version knows a kind of job of this name. */
-export function isJobKind(kind: string): boolean {
+export function isJobKind(kind: string): kind is KnownWork['kind'] {
   return KINDS.has(kind);
 }
 
@@ -146,15 +123,4 @@ export function parseWork(value: unknown): Work | null {
 /** Whether a job with this id can have this work, which `parseWork` has returned. */
 export function isIdOf(id: string, work: Work): boolean {
   return KINDS.get(work.kind)?.idOf(work) === id;
-}
-
-/** Does jobs that all are of `kind`. Rejects when one failed, and for an unknown kind. */
-export async function runJobsOf(
-  kind: string,
-  useCases: JobUseCases,
-  jobs: readonly LeasedJob[],
-): Promise<void> {
-  const jobKind = KINDS.get(kind);
-  if (jobKind === undefined) throw new Error(`There is no kind of job named ${kind}`);
-  await jobKind.run(useCases, jobs);
 }

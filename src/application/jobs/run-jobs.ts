@@ -4,10 +4,10 @@ import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { LeasedJob } from './job.ts';
-import { type JobUseCases, runJobsOf } from './job-kinds.ts';
+import { isJobKind, type JobRunners } from './job-kinds.ts';
 import type { RecordJobFailure } from './record-job-failure.ts';
 
-interface RunPorts extends JobUseCases {
+interface RunPorts extends JobRunners {
   readonly recordJobFailure: RecordJobFailure;
   readonly clock: Clock;
   readonly wakeSignal: WakeSignal;
@@ -54,10 +54,16 @@ export class RunJobs {
     else await this.#runEachAlone(kind, jobs, failure, isOver);
   }
 
+  async #runJobsOf(kind: string, jobs: readonly LeasedJob[]): Promise<void> {
+    if (!isJobKind(kind)) throw new Error(`There is no kind of job named ${kind}`);
+    const runner: { execute(jobs: readonly LeasedJob[]): Promise<void> } = this.#ports[kind];
+    await runner.execute(jobs);
+  }
+
   /** Why the jobs were not done; null when they are. */
   async #failureOf(kind: string, jobs: readonly LeasedJob[]): Promise<unknown> {
     try {
-      await runJobsOf(kind, this.#ports, jobs);
+      await this.#runJobsOf(kind, jobs);
       return null;
     } catch (error) {
       return error;
@@ -92,7 +98,7 @@ export class RunJobs {
   /** Only a job that failed by itself counts as failed: what fails in a batch may be another's fault. */
   async #runAlone(kind: string, job: LeasedJob): Promise<void> {
     try {
-      await runJobsOf(kind, this.#ports, [job]);
+      await this.#runJobsOf(kind, [job]);
     } catch (error) {
       await this.#ports.recordJobFailure.execute(job, error);
     }

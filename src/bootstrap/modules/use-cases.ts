@@ -339,14 +339,15 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, RunCampaignStarts, { ...projectJobPorts, startCampaigns: StartCampaigns });
   wire(bind, RunCampaignStops, { ...projectJobPorts, stopCampaigns: StopCampaigns });
   wire(bind, RunJobs, {
-    runAttemptJobs: RunAttemptJobs,
-    deliverWebhooks: DeliverWebhooks,
-    runCampaignStarts: RunCampaignStarts,
-    runCampaignStops: RunCampaignStops,
-    makeReports: MakeReports,
-    removeReports: RemoveReports,
-    runRetention: RunRetention,
-    runWhatsappSync: RunWhatsappSync,
+    'start-attempt': RunAttemptJobs,
+    'attempt-deadline': RunAttemptJobs,
+    'deliver-webhooks': DeliverWebhooks,
+    'start-campaign': RunCampaignStarts,
+    'stop-campaign': RunCampaignStops,
+    'make-report': MakeReports,
+    'remove-report': RemoveReports,
+    'run-retention': RunRetention,
+    'sync-whatsapp': RunWhatsappSync,
     recordJobFailure: RecordJobFailure,
     clock,
     wakeSignal,

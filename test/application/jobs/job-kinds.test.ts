@@ -1,7 +1,6 @@
-import { describe, expect, it, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { attemptDeadlineJob, startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
-import type { LeasedJob } from '../../../src/application/jobs/job.ts';
-import { isIdOf, type JobUseCases, parseWork, runJobsOf } from '../../../src/application/jobs/job-kinds.ts';
+import { isIdOf, parseWork } from '../../../src/application/jobs/job-kinds.ts';
 import { deliverWebhooksJob } from '../../../src/application/jobs/webhook-jobs.ts';
 import { syncWhatsappJob } from '../../../src/application/jobs/whatsapp-jobs.ts';
 import { aMessage, NOW } from '../../support/builders.ts';
@@ -63,29 +62,4 @@ test.each([
 
 test('no id is that of unknown work', () => {
   expect(isIdOf('job', { kind: 'start' })).toBe(false);
-});
-
-describe('the kinds of jobs', () => {
-  const job = (work: object): LeasedJob => ({ id: 'job', fencingToken: 1, work: work as LeasedJob['work'] });
-  const done: unknown[] = [];
-  const useCases = {
-    runAttemptJobs: { execute: async (jobs: unknown) => void done.push(['attempt', jobs]) },
-    deliverWebhooks: { execute: async (jobs: unknown) => void done.push(['webhooks', jobs]) },
-    runWhatsappSync: { execute: async (jobs: unknown) => void done.push(['whatsapp', jobs]) },
-  } as unknown as JobUseCases;
-
-  it.each([
-    ['start-attempt', START, 'attempt'],
-    ['attempt-deadline', { ...START, kind: 'attempt-deadline' }, 'attempt'],
-    ['deliver-webhooks', DELIVER, 'webhooks'],
-    ['sync-whatsapp', SYNC, 'whatsapp'],
-  ])('a job of the kind %s goes to its use case', async (kind, work, useCase) => {
-    done.length = 0;
-    await runJobsOf(kind, useCases, [job(work)]);
-    expect(done).toEqual([[useCase, [job(work)]]]);
-  });
-
-  it('a job of an unknown kind is rejected by its name', async () => {
-    await expect(runJobsOf('dig', useCases, [])).rejects.toThrow('There is no kind of job named dig');
-  });
 });

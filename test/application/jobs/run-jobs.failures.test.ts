@@ -55,14 +55,15 @@ describe('RunJobs when jobs fail', () => {
       },
     } as never;
     return new RunJobs({
-      runAttemptJobs: { execute } as never,
-      deliverWebhooks: { execute } as never,
-      runCampaignStarts: { execute } as never,
-      runCampaignStops: { execute } as never,
-      makeReports: { execute } as never,
-      removeReports: { execute } as never,
-      runRetention: { execute } as never,
-      runWhatsappSync: { execute } as never,
+      'start-attempt': { execute },
+      'attempt-deadline': { execute },
+      'deliver-webhooks': { execute },
+      'start-campaign': { execute },
+      'stop-campaign': { execute },
+      'make-report': { execute },
+      'remove-report': { execute },
+      'run-retention': { execute },
+      'sync-whatsapp': { execute },
       recordJobFailure: new RecordJobFailure({ unitOfWork, clock, logger }),
       clock,
       wakeSignal: { wake() {} },
@@ -75,6 +76,16 @@ describe('RunJobs when jobs fail', () => {
   it('RunJobs runs the jobs of each kind together, and apart from those of another kind', async () => {
     await runJobs().execute([...leasedJobs(1, 2), delivery]);
     expect(calls).toEqual([[one, two], [delivery.id]]);
+  });
+
+  it('RunJobs counts a failure of a job whose kind it does not know, also one with the name of a port', async () => {
+    const unknown = ['dig', 'clock', 'toString'].map((kind) => ({ ...delivery, id: kind, work: { kind } }));
+    await runJobs().execute(unknown);
+    expect([calls, recorded, reasons]).toEqual([
+      [],
+      ['dig', 'clock', 'toString'],
+      ['dig', 'clock', 'toString'].map((kind) => `There is no kind of job named ${kind}`),
+    ]);
   });
 
   it('RunJobs names each job that failed, its kind and its fencing token, without the path of a webhook', async () => {
