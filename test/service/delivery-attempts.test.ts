@@ -3,14 +3,11 @@ import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
-import {
-  deliverWebhooksJob,
-  destinationKey,
-  type WebhookWork,
-} from '../../src/application/jobs/webhook-jobs.ts';
+import { deliverWebhooksJob, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
 import type { SubmissionReceipt } from '../../src/application/ports/provider-events.ts';
 import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
+import { destinationKey } from '../../src/domain/webhooks/destination.ts';
 import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { AesSecretBox } from '../../src/adapters/node/aes-secret-box.ts';
-import { destinationKey } from '../../src/application/jobs/webhook-jobs.ts';
 import { inboundEventsOf } from '../../src/bootstrap/commands/inbound-log-command.ts';
+import { destinationKey } from '../../src/domain/webhooks/destination.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith } from '../support/seeds.ts';
 

@@ -1,13 +1,8 @@
+import { destinationKey, type WebhookDestination } from '../../domain/webhooks/destination.ts';
 import type { Job } from './job.ts';
 import type { FieldsOf } from './work-codec.ts';
 
 const DELIVERIES = 'webhooks';
-
-/** The endpoint of one project that its events go to. */
-export interface WebhookDestination {
-  readonly projectId: string;
-  readonly endpoint: string;
-}
 
 /** Deliver the due events of a destination. */
 export interface WebhookWork extends WebhookDestination {
@@ -15,17 +10,6 @@ export interface WebhookWork extends WebhookDestination {
 }
 
 export const WEBHOOK_FIELDS: FieldsOf<WebhookWork> = { projectId: 'id', endpoint: 'text' };
-
-/** Names a destination among all of them. */
-export function destinationKey({ projectId, endpoint }: WebhookDestination): string {
-  return `${projectId}/${endpoint}`;
-}
-
-/** The destination that `destinationKey` named: no id of a project has a slash. */
-export function destinationOfKey(key: string): WebhookDestination {
-  const end = key.indexOf('/');
-  return { projectId: key.slice(0, end), endpoint: key.slice(end + 1) };
-}
 
 /** The job that delivers what is due to a destination; each destination has one, however many events wait. */
 export function deliverWebhooksJob(

@@ -12,8 +12,8 @@ import type { AttemptDelivery } from './attempt-delivery.ts';
 import { DeliveryCapacity } from './delivery-capacity.ts';
 import { DeliveryLimiter } from './delivery-limiter.ts';
 import { DELIVERY_LIMITS } from './delivery-limits.ts';
-import { Destination } from './destination.ts';
 import type { FetchDueEvents } from './fetch-due-events.ts';
+import { LeasedDestination } from './leased-destination.ts';
 import type { RecordDeliveries } from './record-deliveries.ts';
 import type { ReleaseJobs } from './release-jobs.ts';
 
@@ -55,7 +55,7 @@ export class DeliverWebhooks {
   readonly #limiter = new DeliveryLimiter(DELIVERY_LIMITS);
   readonly #capacity = new DeliveryCapacity(DELIVERY_LIMITS);
   /** By job id. The destination that was polled longest ago comes first. */
-  readonly #destinations = new Map<string, Destination>();
+  readonly #destinations = new Map<string, LeasedDestination>();
   #isIntervalRunning = false;
   #isFetchFailing = false;
   #renewedAt = 0;
@@ -94,9 +94,9 @@ export class DeliverWebhooks {
     const capacity = this.#capacity.open(job.work.projectId);
     if (capacity === null) return false;
     if (this.#destinations.size === 0) this.#renewedAt = clock.now();
-    const attempt = (to: Destination, event: WebhookEvent) => void this.#attempt(to, event);
+    const attempt = (to: LeasedDestination, event: WebhookEvent) => void this.#attempt(to, event);
     const isValid = ({ at, until }: ConfirmedLease) => clock.now() < until && workerHeartbeat.keepsLease(at);
-    const destination = new Destination(job, capacity, this.#limiter, isValid, attempt);
+    const destination = new LeasedDestination(job, capacity, this.#limiter, isValid, attempt);
     this.#destinations.set(job.id, destination);
     destination.wantFetch();
     background.start(() => this.#deliver(destination));
@@ -116,7 +116,7 @@ export class DeliverWebhooks {
     }
   }
 
-  async #deliver(destination: Destination): Promise<void> {
+  async #deliver(destination: LeasedDestination): Promise<void> {
     let ended: Ended | null;
     do {
       await destination.fetchWanted();
@@ -127,7 +127,7 @@ export class DeliverWebhooks {
   }
 
   /** Resolves with null while there is more to do. */
-  async #fetchAndAttempt(destination: Destination): Promise<Ended | null> {
+  async #fetchAndAttempt(destination: LeasedDestination): Promise<Ended | null> {
     const { job, cursor, capacity, queue, fetched } = destination;
     if (destination.isLost || this.#isStopping) return destination.isIdle ? DUE_AT_ONCE : null;
     const wanted = capacity.left(queue.size, fetched.size);
@@ -167,7 +167,7 @@ export class DeliverWebhooks {
     }
   }
 
-  async #attempt(destination: Destination, event: WebhookEvent): Promise<void> {
+  async #attempt(destination: LeasedDestination, event: WebhookEvent): Promise<void> {
     const { attemptDelivery, recordDeliveries, clock, logger } = this.#ports;
     try {
       const startedAt = clock.now();
@@ -193,12 +193,12 @@ export class DeliverWebhooks {
   }
 
   /** Fetches the next events before the last ones are attempted, so that no connection is idle meanwhile. */
-  #fetchAhead(destination: Destination): void {
+  #fetchAhead(destination: LeasedDestination): void {
     const { cursor, queue } = destination;
     if (cursor.hasMore && queue.size <= DELIVERY_LIMITS.fetchedPerDestination / 2) destination.wantFetch();
   }
 
-  #remove({ job, queue, capacity }: Destination): void {
+  #remove({ job, queue, capacity }: LeasedDestination): void {
     this.#destinations.delete(job.id);
     this.#limiter.close(queue);
     this.#capacity.close(capacity, this.#ports.clock.now());
@@ -238,7 +238,7 @@ export class DeliverWebhooks {
   }
 
   /** Extends the lease of a destination; when another process has its job by now, it is lost. */
-  async #renew(destination: Destination): Promise<void> {
+  async #renew(destination: LeasedDestination): Promise<void> {
     const { job } = destination;
     const lease = await this.#ports.renewLeases.execute(job);
     // A newer lease may have come meanwhile.

@@ -1,6 +1,6 @@
+import type { WebhookDestination } from '../../domain/webhooks/destination.ts';
 import { hostOf } from '../../domain/webhooks/endpoint.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import type { WebhookDestination } from '../jobs/webhook-jobs.ts';
 import type { DeliveryLimits } from './delivery-limits.ts';
 import { FairLimit } from './fair-limit.ts';
 

@@ -1,9 +1,9 @@
 import { CLOSED_CIRCUIT, circuitAt, halfOpened } from '../../domain/shared/circuit-breaker.ts';
-import { OPEN_WINDOWS_MS } from '../../domain/webhooks/destination-circuit.ts';
+import { DESTINATION_OPEN_WINDOWS_MS, destinationKey } from '../../domain/webhooks/destination.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../concurrency/batcher.ts';
 import { LEASE_LEFT_MS, type LeasedJob } from '../jobs/job.ts';
-import { destinationKey, type WebhookWork } from '../jobs/webhook-jobs.ts';
+import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DuePlace } from '../ports/stores/webhook-stores.ts';
 import type { Stores } from '../ports/stores.ts';
@@ -65,7 +65,7 @@ export class FetchDueEvents {
       const circuit = circuitAt(
         breakers.get(destinationKey(job.work)) ?? CLOSED_CIRCUIT,
         now,
-        OPEN_WINDOWS_MS,
+        DESTINATION_OPEN_WINDOWS_MS,
       );
       switch (circuit.state) {
         case 'closed':
@@ -89,7 +89,7 @@ export class FetchDueEvents {
       const breakers = await stores.circuitBreakers.lock(destinationKeys, now);
       // A late success may have closed a circuit meanwhile.
       const halfOpen = [...breakers]
-        .filter(([, breaker]) => circuitAt(breaker, now, OPEN_WINDOWS_MS).state === 'half-open')
+        .filter(([, breaker]) => circuitAt(breaker, now, DESTINATION_OPEN_WINDOWS_MS).state === 'half-open')
         .map(([key, breaker]) => [key, halfOpened(breaker, now)] as const);
       await stores.circuitBreakers.save(new Map(halfOpen), now);
     };

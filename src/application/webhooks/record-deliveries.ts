@@ -12,7 +12,7 @@ import {
   errorOf,
   isSuccess,
 } from '../../domain/webhooks/delivery-result.ts';
-import { OPEN_WINDOWS_MS } from '../../domain/webhooks/destination-circuit.ts';
+import { DESTINATION_OPEN_WINDOWS_MS, destinationKey } from '../../domain/webhooks/destination.ts';
 import { hostOf } from '../../domain/webhooks/endpoint.ts';
 import { webhookAttempt } from '../../domain/webhooks/webhook-attempt.ts';
 import {
@@ -24,7 +24,7 @@ import {
 import { Batcher } from '../concurrency/batcher.ts';
 import { groupBy } from '../group-by.ts';
 import type { LeasedJob } from '../jobs/job.ts';
-import { destinationKey, type WebhookWork } from '../jobs/webhook-jobs.ts';
+import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import { MinuteLog } from '../minute-log.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
@@ -161,7 +161,12 @@ function recordForCircuits(
     const key = keys.get(attempt.job) as string;
     const before = after.get(key) ?? breakers.get(key) ?? CLOSED_CIRCUIT;
     if (!countsForCircuit(before, attempt.event.kind)) continue;
-    const recorded = recordAttempt(before, isSuccess(attempt.result), attempt.endedAt, OPEN_WINDOWS_MS);
+    const recorded = recordAttempt(
+      before,
+      isSuccess(attempt.result),
+      attempt.endedAt,
+      DESTINATION_OPEN_WINDOWS_MS,
+    );
     const until = openedUntil(before, recorded);
     after.set(key, until === null ? recorded : { ...recorded, lastError: errorOf(attempt.result) });
     if (!isSuccess(attempt.result) && beginsToFail(recorded)) firstFailures.push(attempt);

@@ -9,11 +9,7 @@ import {
   type LeasedJob,
   RENEW_EVERY_MS,
 } from '../../../src/application/jobs/job.ts';
-import {
-  deliverWebhooksJob,
-  destinationKey,
-  type WebhookWork,
-} from '../../../src/application/jobs/webhook-jobs.ts';
+import { deliverWebhooksJob, type WebhookWork } from '../../../src/application/jobs/webhook-jobs.ts';
 import { WorkerHeartbeat } from '../../../src/application/jobs/worker-heartbeat.ts';
 import { LEASES_TRUSTED_MS } from '../../../src/application/jobs/worker-watch.ts';
 import type { WebhookTransport } from '../../../src/application/ports/webhook-transport.ts';
@@ -22,6 +18,7 @@ import { DELIVERY_LIMITS } from '../../../src/application/webhooks/delivery-limi
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
 import { deliveryEvent } from '../../../src/domain/webhooks/delivery-event.ts';
 import type { DeliveryResult } from '../../../src/domain/webhooks/delivery-result.ts';
+import { destinationKey } from '../../../src/domain/webhooks/destination.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aDeliveryReport, aMessage, MINUTE_MS, NOW, PROJECT_ID, SECOND_MS } from '../../support/builders.ts';

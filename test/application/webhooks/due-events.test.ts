@@ -1,14 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LEASE_LEFT_MS, LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
-import {
-  deliverWebhooksJob,
-  destinationKey,
-  type WebhookWork,
-} from '../../../src/application/jobs/webhook-jobs.ts';
+import { deliverWebhooksJob, type WebhookWork } from '../../../src/application/jobs/webhook-jobs.ts';
 import { FetchDueEvents } from '../../../src/application/webhooks/fetch-due-events.ts';
 import { ReleaseJobs } from '../../../src/application/webhooks/release-jobs.ts';
 import { type CircuitBreaker, CLOSED_CIRCUIT } from '../../../src/domain/shared/circuit-breaker.ts';
 import { deliveryEvent } from '../../../src/domain/webhooks/delivery-event.ts';
+import { destinationKey } from '../../../src/domain/webhooks/destination.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aDeliveryReport, aMessage, MINUTE_MS, NOW, PROJECT_ID, SECOND_MS } from '../../support/builders.ts';

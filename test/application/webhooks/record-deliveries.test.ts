@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LeasedJob } from '../../../src/application/jobs/job.ts';
-import {
-  deliverWebhooksJob,
-  destinationKey,
-  type WebhookWork,
-} from '../../../src/application/jobs/webhook-jobs.ts';
+import { deliverWebhooksJob, type WebhookWork } from '../../../src/application/jobs/webhook-jobs.ts';
 import { RecordDeliveries } from '../../../src/application/webhooks/record-deliveries.ts';
 import type { DeliveryResult } from '../../../src/domain/webhooks/delivery-result.ts';
+import { destinationKey } from '../../../src/domain/webhooks/destination.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aWebhookEvent, MINUTE_MS, NOW, PROJECT_ID } from '../../support/builders.ts';

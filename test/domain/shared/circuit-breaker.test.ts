@@ -9,14 +9,18 @@ import {
   recordAttempt as recordWith,
 } from '../../../src/domain/shared/circuit-breaker.ts';
 import { countsForCircuit } from '../../../src/domain/webhooks/delivery-result.ts';
-import { BREAKER_LIFETIME_MS, OPEN_WINDOWS_MS } from '../../../src/domain/webhooks/destination-circuit.ts';
+import {
+  BREAKER_LIFETIME_MS,
+  DESTINATION_OPEN_WINDOWS_MS,
+} from '../../../src/domain/webhooks/destination.ts';
 import type { WebhookKind } from '../../../src/domain/webhooks/webhook-kind.ts';
 import { MINUTE_MS, NOW, SECOND_MS } from '../../support/builders.ts';
 
-const circuitAt = (breaker: CircuitBreaker, now: number) => circuitWith(breaker, now, OPEN_WINDOWS_MS);
+const circuitAt = (breaker: CircuitBreaker, now: number) =>
+  circuitWith(breaker, now, DESTINATION_OPEN_WINDOWS_MS);
 
 const recordAttempt = (breaker: CircuitBreaker, succeeded: boolean, now: number) =>
-  recordWith(breaker, succeeded, now, OPEN_WINDOWS_MS);
+  recordWith(breaker, succeeded, now, DESTINATION_OPEN_WINDOWS_MS);
 
 /** Results in order, `+` a success and `-` a failure, one every `everyMs` from NOW on. */
 function having(
@@ -199,7 +203,7 @@ describe('a circuit breaker', () => {
   });
 
   it('stores a circuit breaker for longer than it may be open', () => {
-    expect(BREAKER_LIFETIME_MS).toBeGreaterThan(Math.max(...OPEN_WINDOWS_MS));
+    expect(BREAKER_LIFETIME_MS).toBeGreaterThan(Math.max(...DESTINATION_OPEN_WINDOWS_MS));
   });
 
   it('a circuit breaker stays small and survives JSON', () => {

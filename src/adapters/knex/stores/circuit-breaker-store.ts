@@ -1,7 +1,7 @@
 import type { CircuitBreakerStore } from '../../../application/ports/stores/webhook-stores.ts';
 import { SWEPT_PER_ADDED } from '../../../application/swept-per-added.ts';
 import { type CircuitBreaker, CLOSED_CIRCUIT } from '../../../domain/shared/circuit-breaker.ts';
-import { BREAKER_LIFETIME_MS } from '../../../domain/webhooks/destination-circuit.ts';
+import { BREAKER_LIFETIME_MS } from '../../../domain/webhooks/destination.ts';
 import type { Insert, Row, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 

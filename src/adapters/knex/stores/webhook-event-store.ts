@@ -1,10 +1,10 @@
-import type { WebhookDestination } from '../../../application/jobs/webhook-jobs.ts';
 import type {
   DueEventsQuery,
   NumberOfProject,
   WebhookEventStore,
 } from '../../../application/ports/stores/webhook-stores.ts';
 import type { SealedSecret } from '../../../domain/shared/sealed-secret.ts';
+import type { WebhookDestination } from '../../../domain/webhooks/destination.ts';
 import { isOpen, type WebhookEvent, type WebhookState } from '../../../domain/webhooks/webhook-event.ts';
 import {
   type BatchQuery,

@@ -1,4 +1,3 @@
-import { destinationOfKey, type WebhookDestination } from '../../../application/jobs/webhook-jobs.ts';
 import type {
   DestinationCircuit,
   LoggedEvent,
@@ -7,6 +6,7 @@ import type {
 } from '../../../application/ports/stores/webhook-log-store.ts';
 import type { CircuitBreaker } from '../../../domain/shared/circuit-breaker.ts';
 import { firstIdAt, LAST_ID } from '../../../domain/shared/id-time.ts';
+import { destinationOfKey, type WebhookDestination } from '../../../domain/webhooks/destination.ts';
 import type { WebhookEvent } from '../../../domain/webhooks/webhook-event.ts';
 import type { Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';

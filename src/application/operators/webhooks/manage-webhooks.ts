@@ -1,12 +1,13 @@
 import { auditedCircuit } from '../../../domain/operators/audited.ts';
 import type { Actor } from '../../../domain/shared/actor.ts';
 import { CLOSED_CIRCUIT } from '../../../domain/shared/circuit-breaker.ts';
+import { destinationKey, type WebhookDestination } from '../../../domain/webhooks/destination.ts';
 import { hostOf } from '../../../domain/webhooks/endpoint.ts';
 import { type Resent, resend } from '../../../domain/webhooks/resend.ts';
 import type { WebhookEvent } from '../../../domain/webhooks/webhook-event.ts';
 import { orderingOf, type WebhookOrdering } from '../../../domain/webhooks/webhook-kind.ts';
 import { Rejected } from '../../errors/rejected.ts';
-import { deliverWebhooksJob, destinationKey, type WebhookDestination } from '../../jobs/webhook-jobs.ts';
+import { deliverWebhooksJob } from '../../jobs/webhook-jobs.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdSource } from '../../ports/id-source.ts';
 import type { Stores } from '../../ports/stores.ts';

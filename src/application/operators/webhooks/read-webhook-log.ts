@@ -1,6 +1,6 @@
+import { destinationKey } from '../../../domain/webhooks/destination.ts';
 import type { WebhookAttempt } from '../../../domain/webhooks/webhook-attempt.ts';
 import type { WebhookState } from '../../../domain/webhooks/webhook-event.ts';
-import { destinationKey } from '../../jobs/webhook-jobs.ts';
 import type { DestinationCircuit, EventPlace, LoggedEvent } from '../../ports/stores/webhook-log-store.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 import { projectIdIn } from '../operator-change.ts';

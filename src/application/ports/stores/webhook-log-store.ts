@@ -1,6 +1,6 @@
 import type { CircuitBreaker } from '../../../domain/shared/circuit-breaker.ts';
+import type { WebhookDestination } from '../../../domain/webhooks/destination.ts';
 import type { WebhookEvent } from '../../../domain/webhooks/webhook-event.ts';
-import type { WebhookDestination } from '../../jobs/webhook-jobs.ts';
 
 /** What a log shows of an event: neither its secret nor the whole url. */
 export type LoggedEvent = Omit<WebhookEvent, 'secret' | 'url' | 'body' | 'version'>;

@@ -1,7 +1,7 @@
 import type { CircuitBreaker } from '../../../domain/shared/circuit-breaker.ts';
+import type { WebhookDestination } from '../../../domain/webhooks/destination.ts';
 import type { InboundWebhook } from '../../../domain/webhooks/inbound-webhook.ts';
 import type { WebhookEvent } from '../../../domain/webhooks/webhook-event.ts';
-import type { WebhookDestination } from '../../jobs/webhook-jobs.ts';
 
 /** The place of an event in the order of due times and ids. */
 export interface DuePlace {

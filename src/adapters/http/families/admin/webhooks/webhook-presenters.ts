@@ -5,7 +5,7 @@ import type {
 } from '../../../../../application/ports/stores/webhook-log-store.ts';
 import { circuitAt } from '../../../../../domain/shared/circuit-breaker.ts';
 import { isoOf, isoOrNull } from '../../../../../domain/shared/instant.ts';
-import { OPEN_WINDOWS_MS } from '../../../../../domain/webhooks/destination-circuit.ts';
+import { DESTINATION_OPEN_WINDOWS_MS } from '../../../../../domain/webhooks/destination.ts';
 import type { WebhookAttempt } from '../../../../../domain/webhooks/webhook-attempt.ts';
 import { orderingOf } from '../../../../../domain/webhooks/webhook-kind.ts';
 import type { circuitSchema, eventSchema, webhookAttemptSchema } from './webhook-schemas.ts';
@@ -42,7 +42,9 @@ export function presentCircuit(
     project: projectId,
     endpoint,
     state:
-      isHalfOpen || circuitAt(breaker, now, OPEN_WINDOWS_MS).state === 'half-open' ? 'half-open' : 'open',
+      isHalfOpen || circuitAt(breaker, now, DESTINATION_OPEN_WINDOWS_MS).state === 'half-open'
+        ? 'half-open'
+        : 'open',
     since: isoOrNull(openSince),
     until: isoOf(openUntil ?? now),
     lastError,

@@ -3,7 +3,7 @@ import type { ConfirmedLease } from '../../../src/application/jobs/job.ts';
 import { DeliveryCapacity } from '../../../src/application/webhooks/delivery-capacity.ts';
 import { DeliveryLimiter } from '../../../src/application/webhooks/delivery-limiter.ts';
 import { DELIVERY_LIMITS } from '../../../src/application/webhooks/delivery-limits.ts';
-import { Destination } from '../../../src/application/webhooks/destination.ts';
+import { LeasedDestination } from '../../../src/application/webhooks/leased-destination.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { NOW } from '../../support/builders.ts';
 
@@ -15,12 +15,12 @@ const JOB = {
 } as const;
 const LEASE = { at: NOW, until: NOW + 6_000 };
 
-describe('Destination', () => {
+describe('LeasedDestination', () => {
   let isValid: (lease: ConfirmedLease) => boolean;
   /** How many events of the project are in hand. */
   let inHand: () => number;
   let begun: string[];
-  let destination: Destination;
+  let destination: LeasedDestination;
 
   beforeEach(() => {
     isValid = () => true;
@@ -29,7 +29,7 @@ describe('Destination', () => {
     const capacity = new DeliveryCapacity(DELIVERY_LIMITS).open('p1');
     if (capacity === null) throw new Error('The first destination is within the limits');
     inHand = () => capacity.project.fetched;
-    destination = new Destination(
+    destination = new LeasedDestination(
       JOB,
       capacity,
       limiter,

@@ -6,7 +6,7 @@ import type { AttemptQueue, DeliveryLimiter } from './delivery-limiter.ts';
 import { DueCursor } from './due-cursor.ts';
 
 /** The events of one project to one endpoint, while this process has their job. In memory only. */
-export class Destination {
+export class LeasedDestination {
   job: LeasedJob<WebhookWork>;
   /** What the last fetch or renewal has found: nothing is attempted without it. */
   lease: ConfirmedLease | null = null;
@@ -25,7 +25,7 @@ export class Destination {
     capacity: DestinationCapacity,
     limiter: DeliveryLimiter,
     isValid: (lease: ConfirmedLease) => boolean,
-    attempt: (destination: Destination, event: WebhookEvent) => void,
+    attempt: (destination: LeasedDestination, event: WebhookEvent) => void,
   ) {
     this.job = job;
     this.capacity = capacity;
