@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import {
+  type AttemptWork,
   attemptDeadlineJob,
   attemptDeadlineJobId,
-  type MessageWork,
 } from '../../src/application/jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../../src/application/jobs/job.ts';
 import type { MessageEvent } from '../../src/application/messages/advance-messages.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
-import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
+import type { DeliveryReceipt } from '../../src/domain/providers/delivery-receipt.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import { advanceMessagesWith } from '../support/advance-messages.ts';
 import {
@@ -51,7 +51,7 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
   const advanceMessages = advanceMessagesWith({ clock });
 
   /** One message that sms has accepted, its cost held, and the leased job that ends its time. */
-  async function prepare(): Promise<LeasedJob<MessageWork>> {
+  async function prepare(): Promise<LeasedJob<AttemptWork>> {
     await storage.run(async (stores) => {
       await stores.projects.insert([aProject()]);
       await stores.accounts.insert([aNewAccount()]);
@@ -66,7 +66,7 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
       jobs.lease({ workerId: 'worker', now: NOW, until: NOW + LEASE_MS, limit: 1 }),
     );
     if (job?.id !== attemptDeadlineJobId(smsId, 0)) throw new Error('The job of the message is due');
-    return job as LeasedJob<MessageWork>;
+    return job as LeasedJob<AttemptWork>;
   }
 
   /** Runs both; the second begins when the first holds its locks, and the first goes on when the second waits. */

@@ -11,7 +11,7 @@ import {
   type SubmittedAttempt,
 } from '../../src/application/receipts/correlate-receipts.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
-import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
+import type { DeliveryReceipt } from '../../src/domain/providers/delivery-receipt.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import { advanceMessagesWith } from '../support/advance-messages.ts';
 import { aMessage, aNewAccount, anAttempt, anSmsId, aProject, HOUR_MS, NOW } from '../support/builders.ts';

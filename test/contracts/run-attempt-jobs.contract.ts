@@ -7,7 +7,7 @@ import { SubmissionCapacity } from '../../src/application/attempts/submission-ca
 import type { SubmitAttempts } from '../../src/application/attempts/submit-attempts.ts';
 import { START_WAIT_MS, WaitingStarts } from '../../src/application/attempts/waiting-starts.ts';
 import { BackgroundWork } from '../../src/application/concurrency/background-work.ts';
-import { type MessageWork, startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
+import { type AttemptWork, startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../../src/application/jobs/job.ts';
 import type { PendingSubmission } from '../../src/application/messages/advance-messages.ts';
 import type { ApplyMessageEvents } from '../../src/application/messages/apply-message-events.ts';
@@ -96,7 +96,7 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
         await new Promise((resolve) => setImmediate(resolve));
         await background.idle();
       },
-      run: (jobs: readonly LeasedJob<MessageWork>[]) => runAttemptJobs.execute(jobs),
+      run: (jobs: readonly LeasedJob<AttemptWork>[]) => runAttemptJobs.execute(jobs),
       async check() {
         delays.shift()?.();
         await background.idle();
@@ -116,12 +116,12 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
   }
 
   /** The jobs that are due `leases` leases later. */
-  async function lease(leases = 0): Promise<readonly LeasedJob<MessageWork>[]> {
+  async function lease(leases = 0): Promise<readonly LeasedJob<AttemptWork>[]> {
     const at = now + leases * 15 * SECOND_MS;
     const jobs = await storage.run((stores) =>
       stores.jobs.lease({ workerId: 'worker', now: at, until: at + 15 * SECOND_MS, limit: JOBS_MAX }),
     );
-    return jobs as readonly LeasedJob<MessageWork>[];
+    return jobs as readonly LeasedJob<AttemptWork>[];
   }
 
   /** Every job there is. */

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { SubmissionReceipt } from '../../src/application/ports/provider-events.ts';
 import type { AttemptRef } from '../../src/domain/chain/attempt-name.ts';
+import type { DeliveryReceipt } from '../../src/domain/providers/delivery-receipt.ts';
 import type { Channel } from '../../src/domain/shared/channel.ts';
-import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
 import { anSmsId, NOW } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { type Storage, storageOfSuite } from './storage.ts';

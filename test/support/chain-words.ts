@@ -1,6 +1,7 @@
-import type { ChainEffect, ChainEvent, ReceiptClaim } from '../../src/domain/chain/chain-event.ts';
+import type { ChainEvent, ReceiptClaim } from '../../src/domain/chain/chain-event.ts';
+import type { ChainEffect } from '../../src/domain/chain/chain-outcome.ts';
+import type { DeliveryReceipt } from '../../src/domain/providers/delivery-receipt.ts';
 import type { SubmitResult } from '../../src/domain/providers/submit-result.ts';
-import type { DeliveryReceipt } from '../../src/domain/shared/delivery-receipt.ts';
 
 export const start = (attemptNumber: number, startId?: string): ChainEvent => ({
   kind: 'start',

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { ChainEvent, ChainOutcome } from '../../src/domain/chain/chain-event.ts';
+import type { ChainEvent } from '../../src/domain/chain/chain-event.ts';
+import type { ChainOutcome } from '../../src/domain/chain/chain-outcome.ts';
 import { advance } from '../../src/domain/chain/fallback-chain.ts';
 import { channelFlow, lastChannel, type Message } from '../../src/domain/messages/message.ts';
 import { canCarry, maskContent } from '../../src/domain/messages/send-request.ts';

@@ -13,7 +13,7 @@ import type {
   SubmissionReceipt,
 } from '../../application/ports/provider-events.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
-import { withMaskedReason } from '../../domain/shared/delivery-receipt.ts';
+import { withMaskedReason } from '../../domain/providers/delivery-receipt.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';

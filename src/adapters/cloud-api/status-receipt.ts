@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SubmissionReceipt } from '../../application/ports/provider-events.ts';
 import { parseAttemptName } from '../../domain/chain/attempt-name.ts';
-import type { DeliveryReceipt, ProviderCharge } from '../../domain/shared/delivery-receipt.ts';
+import type { DeliveryReceipt, ProviderCharge } from '../../domain/providers/delivery-receipt.ts';
 import { errorText, graphError } from './graph-response.ts';
 
 const word = z.string().regex(/^[\w-]{1,50}$/);

@@ -4,7 +4,7 @@ import { RoundTime } from '../../application/concurrency/round-time.ts';
 import type { CallbackContent, CallbackRequest } from '../../application/ports/provider-callback.ts';
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
 import { parseAttemptName } from '../../domain/chain/attempt-name.ts';
-import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
+import type { DeliveryReceipt } from '../../domain/providers/delivery-receipt.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';

@@ -4,8 +4,8 @@ import {
   PROVIDER_RESPONSE_MEMBERS_MAX,
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
+import type { RejectionClass } from '../../domain/providers/rejection-class.ts';
 import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/providers/submit-result.ts';
-import type { RejectionClass } from '../../domain/shared/rejection-class.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { REJECTION_CLASSES } from '../../domain/shared/rejection-class.ts';
+import { REJECTION_CLASSES } from '../../domain/providers/rejection-class.ts';
 
 const STATUS_MIN = 100;
 const STATUS_MAX = 599;

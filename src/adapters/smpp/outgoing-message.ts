@@ -1,8 +1,8 @@
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import type { RejectionCause } from '../../domain/providers/rejection-class.ts';
 import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/providers/submit-result.ts';
 import { invariant } from '../../domain/shared/invariant.ts';
-import type { RejectionCause } from '../../domain/shared/rejection-class.ts';
 import { canonicalMessageId, type MessageIdForm } from '../../domain/sms/message-id-forms.ts';
 import { smppStatus } from '../../domain/sms/smpp-status.ts';
 import { ESME_ROK } from './pdu.ts';

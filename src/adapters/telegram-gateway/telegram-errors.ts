@@ -1,4 +1,4 @@
-import type { RejectionClass } from '../../domain/shared/rejection-class.ts';
+import type { RejectionClass } from '../../domain/providers/rejection-class.ts';
 
 /** What an error says. `already-sent`: a message of this request went out before. */
 export type ErrorClass = RejectionClass | 'already-sent';

@@ -8,7 +8,7 @@ import type {
 } from '../../application/ports/provider-callback.ts';
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
 import { parseAttemptName } from '../../domain/chain/attempt-name.ts';
-import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
+import type { DeliveryReceipt } from '../../domain/providers/delivery-receipt.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 import { equalDigests, type Hmac, type HmacKey } from '../../domain/webhooks/signer.ts';
 import { type ReportedRequest, reportedRequest } from './request-status.ts';

@@ -5,7 +5,7 @@ import type { CampaignLimits, StartingMessage } from '../campaigns/campaign-limi
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { SubmissionCapacity } from './submission-capacity.ts';
-import { type Admission, START_WAIT_MS, type WaitingStart, type WaitingStarts } from './waiting-starts.ts';
+import { type MayBegin, START_WAIT_MS, type WaitingStart, type WaitingStarts } from './waiting-starts.ts';
 
 /** An attempt of a project whose submit results wait for a lock starts this much later, in milliseconds. */
 export const LOCKED_RETRY_MS = 1_000;
@@ -81,7 +81,7 @@ export class AdmitStarts {
   #postponedByProvider(
     { message, attemptNumber }: AttemptStart,
     project: Project | undefined,
-    mayBegin: Admission,
+    mayBegin: MayBegin,
     now: number,
   ): Postponed | null {
     const channel = message.channels[attemptNumber];

@@ -32,7 +32,7 @@ interface CommitPorts {
 }
 
 /** What starts attempts or ends their time. */
-export type AttemptBatch = Pick<MessageBatch, 'jobs' | 'early'>;
+export type AttemptBatch = Pick<MessageBatch, 'jobs' | 'readyStarts'>;
 
 /** Commits what starts attempts or ends their time, and then does at the channel providers what follows. */
 export class CommitAttempts {

@@ -1,7 +1,7 @@
 import type { BackgroundWork } from '../concurrency/background-work.ts';
 import { StorageLocked } from '../errors/storage-locked.ts';
 import { groupBy } from '../group-by.ts';
-import type { MessageWork } from '../jobs/attempt-jobs.ts';
+import type { AttemptWork } from '../jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import type { ApplyMessageEvents } from '../messages/apply-message-events.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -14,7 +14,7 @@ interface AttemptJobPorts {
   readonly background: BackgroundWork;
 }
 
-type AttemptJobs = readonly LeasedJob<MessageWork>[];
+type AttemptJobs = readonly LeasedJob<AttemptWork>[];
 
 /** Does the jobs of messages: starts attempts, and ends the time of those that brought no delivery. */
 export class RunAttemptJobs {

@@ -49,25 +49,25 @@ export class StartWaitingAttempts {
     const { waitingStarts, applyMessageEvents } = this.#ports;
     while (!this.#isStopping) {
       await applyMessageEvents.keptUp();
-      const early = waitingStarts.takeReady();
-      if (early.length === 0) {
+      const readyStarts = waitingStarts.takeReady();
+      if (readyStarts.length === 0) {
         // At once: what ends from here on is told again.
         this.#isRunning = false;
         return;
       }
-      await this.#startTogether(early);
+      await this.#startTogether(readyStarts);
       // What was postponed once more left its capacity to others.
-      for (const { provider } of early) waitingStarts.mayHaveCapacity(provider);
+      for (const { provider } of readyStarts) waitingStarts.mayHaveCapacity(provider);
     }
   }
 
   /** When they meet a lock they are started by project. Those that meet it again are left to their jobs. */
-  async #startTogether(early: readonly WaitingStart[]): Promise<void> {
+  async #startTogether(readyStarts: readonly WaitingStart[]): Promise<void> {
     try {
-      await this.#ports.commitAttempts.execute({ early }, 'brief');
+      await this.#ports.commitAttempts.execute({ readyStarts }, 'brief');
     } catch (error) {
       if (!isStorageFailure(error)) throw error;
-      const projects = [...groupBy(early, ({ backlog }) => backlog.projectId).values()];
+      const projects = [...groupBy(readyStarts, ({ backlog }) => backlog.projectId).values()];
       if (projects.length === 1 || !(error instanceof StorageLocked)) return;
       await Promise.all(projects.map((own) => this.#startTogether(own)));
     }

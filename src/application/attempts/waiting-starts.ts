@@ -24,7 +24,7 @@ const NO_PROJECT = '';
 const FORGET_EVERY_MS = 10_000;
 
 /** Whether an attempt of a backlog may begin at a provider now. */
-export type Admission = (provider: ChannelProvider, backlog: Backlog) => boolean;
+export type MayBegin = (provider: ChannelProvider, backlog: Backlog) => boolean;
 
 interface WaitingPorts {
   readonly submissionCapacity: Pick<SubmissionCapacity, 'begin'>;
@@ -85,7 +85,7 @@ export class WaitingStarts {
    * Returns a function that says of one attempt after the other whether it may begin now. Each that may uses up capacity. What
    * waits here goes first.
    */
-  admission(): Admission {
+  admission(): MayBegin {
     this.#dropOverdue();
     this.#forgetCounts();
     const budgets = new Map<ProviderQueue, StartBudget>();

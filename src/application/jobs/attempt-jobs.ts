@@ -4,7 +4,7 @@ import type { Job } from './job.ts';
 import type { FieldsOf } from './work-codec.ts';
 
 /** Try the channel at a position of a message's chain, or end that channel's time. */
-export type MessageWork = StartAttemptWork | AttemptDeadlineWork;
+export type AttemptWork = StartAttemptWork | AttemptDeadlineWork;
 
 export interface StartAttemptWork {
   readonly kind: 'start-attempt';
@@ -52,7 +52,7 @@ export function attemptDeadlineJob(
   message: MessageOfJob,
   attemptNumber: number,
   dueAt: number,
-): Job<MessageWork> {
+): Job<AttemptWork> {
   const { smsId, projectId } = message;
   return {
     id: attemptDeadlineJobId(smsId, attemptNumber),

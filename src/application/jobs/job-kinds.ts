@@ -1,8 +1,8 @@
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import {
+  type AttemptWork,
   attemptDeadlineJobId,
   DEADLINE_FIELDS,
-  type MessageWork,
   START_FIELDS,
   startAttemptJobId,
 } from './attempt-jobs.ts';
@@ -39,7 +39,7 @@ interface JobKind<Kind extends Work> {
   dropped(work: Kind): Dropped | null;
 }
 
-type KnownWork = MessageWork | WebhookWork | CampaignWork | ReportWork | RunRetentionWork | SyncWhatsappWork;
+type KnownWork = AttemptWork | WebhookWork | CampaignWork | ReportWork | RunRetentionWork | SyncWhatsappWork;
 
 /** What does the jobs of a kind, and no others. */
 interface JobRunner<Kind extends Work> {

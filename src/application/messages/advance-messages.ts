@@ -8,7 +8,7 @@ import type { Channel } from '../../domain/shared/channel.ts';
 import type { AdmitStarts, AttemptStart, Postponed } from '../attempts/admit-starts.ts';
 import type { WaitingStart } from '../attempts/waiting-starts.ts';
 import { type MessageChange, recordProgress } from '../campaigns/record-progress.ts';
-import type { MessageWork } from '../jobs/attempt-jobs.ts';
+import type { AttemptWork } from '../jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -27,9 +27,9 @@ export interface MessageEvent {
 export interface MessageBatch {
   readonly events?: readonly MessageEvent[];
   /** Attempts that waited for their provider, which has capacity now. They are folded after the events. */
-  readonly early?: readonly AttemptRef[];
+  readonly readyStarts?: readonly AttemptRef[];
   /** They are folded last. */
-  readonly jobs?: readonly LeasedJob<MessageWork>[];
+  readonly jobs?: readonly LeasedJob<AttemptWork>[];
   /** Whether attempts of the project start later, because a lock holds up its submit results. */
   readonly isLocked?: (projectId: string) => boolean;
 }
@@ -83,9 +83,9 @@ export class AdvanceMessages {
 
   async execute(
     stores: Stores,
-    { events = [], early = [], jobs = [], isLocked = () => false }: MessageBatch,
+    { events = [], readyStarts = [], jobs = [], isLocked = () => false }: MessageBatch,
   ): Promise<ProviderWork> {
-    const smsIds = [...events, ...early, ...jobs.map(({ work }) => work)].map(({ smsId }) => smsId);
+    const smsIds = [...events, ...readyStarts, ...jobs.map(({ work }) => work)].map(({ smsId }) => smsId);
     if (smsIds.length === 0) return NO_WORK;
     const now = this.#ports.clock.now();
     // Messages before jobs: every caller locks in this order, so that no two wait for each other.
@@ -94,10 +94,12 @@ export class AdvanceMessages {
       jobs.length === 0 ? [] : stores.jobs.complete(jobs),
     ]);
     const held = new Set<LeasedJob>(completed);
-    const startId = jobs.length + early.length === 0 ? '' : this.#ports.ids.hex24(now);
+    const startId = jobs.length + readyStarts.length === 0 ? '' : this.#ports.ids.hex24(now);
     const before = new Map(locked.map((message) => [message.smsId, message]));
     const due = [
-      ...early.map((attempt): DueEvent => ({ ...startOf(attempt, startId), isEarly: true })),
+      ...readyStarts.map(
+        (attempt): DueMessageEvent => ({ ...startOf(attempt, startId), isReadyStart: true }),
+      ),
       ...jobs.filter((job) => held.has(job)).map((job) => eventOf(job, startId)),
     ].map((each) => this.#cancelledWhenRestored(each, before));
     const starts = startsAmong(due, before);
@@ -124,7 +126,7 @@ export class AdvanceMessages {
     };
   }
 
-  #cancelledWhenRestored(each: DueEvent, messages: ReadonlyMap<string, Message>): DueEvent {
+  #cancelledWhenRestored(each: DueMessageEvent, messages: ReadonlyMap<string, Message>): DueMessageEvent {
     const { smsId, event } = each;
     const message = messages.get(smsId);
     if (event.kind !== 'start' || message === undefined || !this.#ports.restorePoint.covers(message))
@@ -137,9 +139,9 @@ export class AdvanceMessages {
 }
 
 /** A message event that is due. */
-interface DueEvent extends MessageEvent {
+interface DueMessageEvent extends MessageEvent {
   /** The provider of an attempt that waited for it has capacity, before the job of the attempt is due. */
-  readonly isEarly?: boolean;
+  readonly isReadyStart?: boolean;
   /** The attempt has waited for its provider for as long as it may. */
   readonly hasWaited?: boolean;
 }
@@ -148,14 +150,14 @@ interface DueEvent extends MessageEvent {
  * The messages after the events, in their order, and what has to be written of them. Starts that may not be now are postponed.
  */
 function fold(
-  events: readonly DueEvent[],
+  events: readonly DueMessageEvent[],
   before: ReadonlyMap<string, Message>,
   postponed: ReadonlyMap<string, Postponed>,
   now: number,
 ): { readonly after: ReadonlyMap<string, Message>; readonly writes: BatchWrites } {
   const after = new Map(before);
   const writes = new BatchWrites(now);
-  for (const { smsId, event, isEarly } of events) {
+  for (const { smsId, event, isReadyStart } of events) {
     const message = after.get(smsId);
     if (message === undefined) continue;
     const later = event.kind === 'start' && !message.isFinal ? postponed.get(smsId) : undefined;
@@ -165,7 +167,7 @@ function fold(
     }
     const outcome = advance(message, event, now);
     after.set(smsId, outcome.message);
-    if (isEarly) writes.removeStart(message, event.attemptNumber);
+    if (isReadyStart) writes.removeStart(message, event.attemptNumber);
     for (const effect of outcome.effects) writes.add(outcome.message, effect);
   }
   return { after, writes };
@@ -216,13 +218,13 @@ function changesBetween(
 }
 
 function startsAmong(
-  events: readonly DueEvent[],
+  events: readonly DueMessageEvent[],
   messages: ReadonlyMap<string, Message>,
 ): readonly AttemptStart[] {
-  return events.flatMap(({ smsId, event, isEarly = false, hasWaited = false }) => {
+  return events.flatMap(({ smsId, event, isReadyStart = false, hasWaited = false }) => {
     const message = event.kind === 'start' ? messages.get(smsId) : undefined;
     if (message === undefined || message.isFinal) return [];
-    return [{ message, attemptNumber: event.attemptNumber, mayWait: !isEarly && !hasWaited }];
+    return [{ message, attemptNumber: event.attemptNumber, mayWait: !isReadyStart && !hasWaited }];
   });
 }
 
@@ -236,7 +238,7 @@ async function projectsOf(
   return new Map(projects.map((project) => [project.id, project]));
 }
 
-function eventOf({ work }: LeasedJob<MessageWork>, startId: string): DueEvent {
+function eventOf({ work }: LeasedJob<AttemptWork>, startId: string): DueMessageEvent {
   switch (work.kind) {
     case 'start-attempt':
       return work.hasWaited ? { ...startOf(work, startId), hasWaited: true } : startOf(work, startId);

@@ -34,11 +34,11 @@ type Item =
 
 /** What a batch leaves to do once it is committed. */
 interface AppliedItems {
-  readonly early: readonly SubmissionReceipt[];
+  readonly unmatched: readonly SubmissionReceipt[];
   readonly revocations: readonly PendingRevocation[];
 }
 
-/** Records what channel providers say, at once or later: one transaction per batch, and one for receipts that come early. */
+/** Records what channel providers say, at once or later: one transaction per batch, and one for receipts without an attempt. */
 export class ApplyMessageEvents {
   readonly #ports: ApplyPorts;
   readonly #log: MinuteLog;
@@ -140,19 +140,19 @@ export class ApplyMessageEvents {
       ]);
       const events = [...attempts.map(submittedEvent), ...awaited, ...found.events];
       const { revocations } = await advanceMessages.execute(stores, { events });
-      return { early: found.early, revocations };
+      return { unmatched: found.unmatched, revocations };
     };
-    const { early, revocations } = await unitOfWork.run(apply, 'full', lockWait);
+    const { unmatched, revocations } = await unitOfWork.run(apply, 'full', lockWait);
     this.#commits += 1;
     this.#uncommitted.end(items);
     revokeAttempts.start(revocations);
-    if (early.length > 0) await this.#recordEarly(early, lockWait);
+    if (unmatched.length > 0) await this.#park(unmatched, lockWait);
     wakeSignal.wake();
     return items.map(() => null);
   }
 
   /** In a transaction of its own: two that record ids, and then park under each other's, would be a deadlock. */
-  async #recordEarly(receipts: readonly SubmissionReceipt[], lockWait: LockWait): Promise<void> {
+  async #park(receipts: readonly SubmissionReceipt[], lockWait: LockWait): Promise<void> {
     const { unitOfWork, correlateReceipts, advanceMessages, revokeAttempts } = this.#ports;
     const park = async (stores: Stores) => {
       const { events, dropped } = await correlateReceipts.park(stores, receipts);
@@ -164,7 +164,7 @@ export class ApplyMessageEvents {
     for (const [provider, ids] of dropped) this.#log.warn('provider_receipts_dropped', { provider }, ids);
   }
 
-  /** Receipts that come early belong to no project yet. */
+  /** Unmatched receipts belong to no project yet. */
   #projectsOf(items: readonly Item[]): Promise<readonly string[]> {
     const { unitOfWork, correlateReceipts } = this.#ports;
     const { receipts } = partsOf(items);

@@ -1,7 +1,7 @@
 import { type LedgerEntry, settlementEntry } from '../../domain/billing/ledger.ts';
 import { amountCaptured } from '../../domain/billing/settlement.ts';
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
-import type { ChainEffect } from '../../domain/chain/chain-event.ts';
+import type { ChainEffect } from '../../domain/chain/chain-outcome.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import type { Postponed } from '../attempts/admit-starts.ts';
 import {

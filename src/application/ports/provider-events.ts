@@ -1,6 +1,6 @@
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
+import type { DeliveryReceipt } from '../../domain/providers/delivery-receipt.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
-import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
 
 /** A delivery receipt under the provider's own id. It may come late, twice, in any order, or before the submit result. */

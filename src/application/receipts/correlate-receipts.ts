@@ -1,9 +1,9 @@
 import { millisecondsInDay, millisecondsInHour } from 'date-fns/constants';
 import { type AttemptRef, isSameAttempt } from '../../domain/chain/attempt-name.ts';
 import { LONGEST_RECEIPT_WINDOW_MS } from '../../domain/chain/receipt-window.ts';
+import type { DeliveryReceipt } from '../../domain/providers/delivery-receipt.ts';
 import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
-import type { DeliveryReceipt } from '../../domain/shared/delivery-receipt.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
 import { providerOf } from '../attempts/provider-ids.ts';
 import type { MessageEvent } from '../messages/advance-messages.ts';
@@ -81,19 +81,19 @@ export class CorrelateReceipts {
   }
 
   /**
-   * The events of receipts whose attempt is known, and the receipts that come early. One that names its attempt under an id that
+   * The events of receipts whose attempt is known, and the receipts that match none. One that names its attempt under an id that
    * is not recorded is both: the attempt may have another provider, which the chain knows or learns with the submit result. What
    * was parked under its id comes again behind it. Locks nothing.
    */
   async find(
     { submissions }: Stores,
     receipts: readonly SubmissionReceipt[],
-  ): Promise<{ readonly events: readonly MessageEvent[]; readonly early: readonly SubmissionReceipt[] }> {
-    if (receipts.length === 0) return { events: [], early: [] };
+  ): Promise<{ readonly events: readonly MessageEvent[]; readonly unmatched: readonly SubmissionReceipt[] }> {
+    if (receipts.length === 0) return { events: [], unmatched: [] };
     const storable = receipts.map(inStoredForm);
     const found = await submissions.find(storable);
-    const early = storable.filter((_, index) => found[index] === null);
-    const claims = early.filter(({ attempt }) => attempt !== undefined);
+    const unmatched = storable.filter((_, index) => found[index] === null);
+    const claims = unmatched.filter(({ attempt }) => attempt !== undefined);
     const parked = claims.length === 0 ? [] : await submissions.parkedUnder(claims);
     const known = storable.flatMap((each, index): readonly MessageEvent[] => {
       const recorded = found[index] ?? null;
@@ -108,7 +108,7 @@ export class CorrelateReceipts {
     return {
       // A claimed failure counts only behind the word that its provider has the message.
       events: [...events.filter((each) => !isClaimedFailure(each)), ...events.filter(isClaimedFailure)],
-      early,
+      unmatched,
     };
   }
 
@@ -122,20 +122,20 @@ export class CorrelateReceipts {
   }
 
   /**
-   * Parks early receipts, in place of the oldest when a provider has too many. Returns the events of those whose id was recorded
+   * Parks unmatched ones, in place of the oldest when a provider has too many. Returns the events of those whose id was recorded
    * meanwhile, and how many ids of each provider lost what was parked under them. Not for a transaction that records ids: each
    * call locks ids in their order, two calls do not.
    */
   async park(
     { submissions }: Stores,
-    early: readonly SubmissionReceipt[],
+    unmatched: readonly SubmissionReceipt[],
   ): Promise<{ readonly events: readonly MessageEvent[]; readonly dropped: ReadonlyMap<string, number> }> {
     const now = this.#clock.now();
-    const attempts = await submissions.park(early, now + PARKED_RECEIPT_LIFETIME_MS);
-    await submissions.sweep(now, early.length * SWEPT_PER_ADDED);
-    const providers = [...new Set(early.map(({ providerMessageId }) => providerOf(providerMessageId)))];
+    const attempts = await submissions.park(unmatched, now + PARKED_RECEIPT_LIFETIME_MS);
+    await submissions.sweep(now, unmatched.length * SWEPT_PER_ADDED);
+    const providers = [...new Set(unmatched.map(({ providerMessageId }) => providerOf(providerMessageId)))];
     return {
-      events: early.flatMap((each, index): readonly MessageEvent[] => {
+      events: unmatched.flatMap((each, index): readonly MessageEvent[] => {
         const recorded = attempts[index] ?? null;
         return recorded === null ? [] : [eventOf(recorded, each)];
       }),

@@ -45,7 +45,7 @@ import {
   INBOUND_SECRET_HEX_CHARACTERS,
   INBOUND_SECRET_PATTERN,
   INBOUND_SECRET_PREFIX,
-} from '../../domain/webhooks/inbound-event.ts';
+} from '../../domain/webhooks/inbound-secrets.ts';
 import { hasStandardKey, STANDARD_SECRET_PREFIX } from '../../domain/webhooks/signer.ts';
 import {
   WEBHOOK_SECRET_CHARACTERS_MAX,

@@ -1,6 +1,6 @@
 import type { ChannelAttempt, Message } from '../messages/message.ts';
 import { SUBMIT_TIMEOUT_MS } from '../providers/submit-result.ts';
-import type { ChainOutcome } from './chain-event.ts';
+import type { ChainOutcome } from './chain-outcome.ts';
 import {
   finish,
   isCurrent,

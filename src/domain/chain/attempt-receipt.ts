@@ -1,8 +1,9 @@
 import type { ChannelAttempt, Message } from '../messages/message.ts';
 import { raiseStatus } from '../messages/message-status.ts';
-import type { DeliveryReceipt } from '../shared/delivery-receipt.ts';
+import type { DeliveryReceipt } from '../providers/delivery-receipt.ts';
 import { submitted } from './attempt-result.ts';
-import type { ChainEffect, ChainEvent, ChainOutcome } from './chain-event.ts';
+import type { ChainEvent } from './chain-event.ts';
+import type { ChainEffect, ChainOutcome } from './chain-outcome.ts';
 import { finish, isCurrent, isGivenUp, next, OPEN_STATES, replace, withoutEffects } from './chain-outcome.ts';
 import { withoutContent } from './quoted-content.ts';
 import { LONGEST_RECEIPT_WINDOW_MS } from './receipt-window.ts';

@@ -4,7 +4,8 @@ import { raiseStatus } from '../messages/message-status.ts';
 import { isForLater, type SubmitResult } from '../providers/submit-result.ts';
 import type { Channel } from '../shared/channel.ts';
 import { providerText } from '../shared/provider-text.ts';
-import type { ChainEffect, ChainOutcome, SubmittedEvent } from './chain-event.ts';
+import type { SubmittedEvent } from './chain-event.ts';
+import type { ChainEffect, ChainOutcome } from './chain-outcome.ts';
 import {
   fail,
   isCurrent,

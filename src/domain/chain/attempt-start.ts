@@ -1,6 +1,7 @@
 import type { ChannelAttempt, Message } from '../messages/message.ts';
 import { canCarry } from '../messages/send-request.ts';
-import type { ChainEvent, ChainOutcome } from './chain-event.ts';
+import type { ChainEvent } from './chain-event.ts';
+import type { ChainOutcome } from './chain-outcome.ts';
 import { fail, next, OPEN_STATES, scheduleDeadline, triedSince, withoutEffects } from './chain-outcome.ts';
 
 const CANNOT_CARRY_REASON = 'The channel cannot carry this message';

@@ -1,7 +1,38 @@
 import type { AttemptState, ChannelAttempt, Message } from '../messages/message.ts';
 import { raiseStatus } from '../messages/message-status.ts';
 import { canCarry, maskContent } from '../messages/send-request.ts';
-import type { ChainEffect, ChainOutcome } from './chain-event.ts';
+import type { Channel } from '../shared/channel.ts';
+
+/** What has to be done because of what a chain was told, in the same transaction. */
+export type ChainEffect =
+  /** Submit the message to the channel of this attempt, once the attempt is committed. */
+  | { readonly kind: 'submit'; readonly attemptNumber: number }
+  /** Take back what this attempt submitted, once this is committed: the chain gave up on it. */
+  | { readonly kind: 'revoke'; readonly attemptNumber: number }
+  /** Come back with `start` for this attempt at this instant. */
+  | { readonly kind: 'schedule-start'; readonly attemptNumber: number; readonly at: number }
+  /** Come back with `deadline` for this attempt at this instant, and at no other. */
+  | { readonly kind: 'schedule-deadline'; readonly attemptNumber: number; readonly at: number }
+  /** Nothing that was scheduled for this attempt is wanted any more. */
+  | { readonly kind: 'unschedule'; readonly attemptNumber: number }
+  /** Resolve the hold: `channel` carried the message, or null when every channel failed. */
+  | { readonly kind: 'settle'; readonly channel: Channel | null }
+  /** The campaign of the message cannot go on. */
+  | { readonly kind: 'stop-campaign'; readonly reason: string }
+  /** The customer's view of the message changed (specification 6.1). */
+  | {
+      readonly kind: 'status-changed';
+      readonly status: 'sent' | 'delivered' | 'failed';
+      readonly channel: Channel;
+      readonly isFinal: boolean;
+      readonly reason: string | null;
+    };
+
+/** A message after it was told something, and what has to be done. */
+export interface ChainOutcome {
+  readonly message: Message;
+  readonly effects: readonly ChainEffect[];
+}
 
 /** The states of an attempt whose fate is open. */
 export const OPEN_STATES: ReadonlySet<AttemptState> = new Set<AttemptState>([

@@ -3,7 +3,8 @@ import { deadline } from './attempt-deadline.ts';
 import { receiptArrived } from './attempt-receipt.ts';
 import { submitted } from './attempt-result.ts';
 import { cancel, start } from './attempt-start.ts';
-import type { ChainEvent, ChainOutcome } from './chain-event.ts';
+import type { ChainEvent } from './chain-event.ts';
+import type { ChainOutcome } from './chain-outcome.ts';
 
 /**
  * Tells the chain what happened, and returns what to do next. Late, repeated and reversed events are ordinary input: they

@@ -1,7 +1,7 @@
 import type { ChannelPrices } from '../billing/pricing.ts';
 import type { SettlementRule } from '../billing/settlement.ts';
+import type { ProviderCharge } from '../providers/delivery-receipt.ts';
 import type { Channel } from '../shared/channel.ts';
-import type { ProviderCharge } from '../shared/delivery-receipt.ts';
 import type { Money } from '../shared/money.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
 import type { MessageStatus } from './message-status.ts';

@@ -1,4 +1,4 @@
-import type { RejectionCause, RejectionClass } from '../shared/rejection-class.ts';
+import type { RejectionCause, RejectionClass } from './rejection-class.ts';
 
 /**
  * What a channel provider says at once. `unknown`: it may or may not have taken the message. The ids are those that delivery

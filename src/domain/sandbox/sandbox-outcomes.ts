@@ -1,7 +1,7 @@
+import type { DeliveryReceipt } from '../providers/delivery-receipt.ts';
+import type { RejectionCause } from '../providers/rejection-class.ts';
 import type { Channel } from '../shared/channel.ts';
-import type { DeliveryReceipt } from '../shared/delivery-receipt.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
-import type { RejectionCause } from '../shared/rejection-class.ts';
 import type { InboundContent } from '../webhooks/inbound-event.ts';
 import { outcomeDigitsOf } from './test-number.ts';
 

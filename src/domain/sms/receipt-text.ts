@@ -1,4 +1,4 @@
-import type { DeliveryReceipt } from '../shared/delivery-receipt.ts';
+import type { DeliveryReceipt } from '../providers/delivery-receipt.ts';
 import { type MessageIdForms, receiptMessageId } from './message-id-forms.ts';
 import { receiptFields } from './receipt-fields.ts';
 

@@ -1,4 +1,4 @@
-import type { RejectionClass } from '../shared/rejection-class.ts';
+import type { RejectionClass } from '../providers/rejection-class.ts';
 
 /** An error of an SMSC, with a reason for the trace of a message. None says that other channels cannot carry it either. */
 export interface SmppStatus {

@@ -1,5 +1,5 @@
 import { millisecondsInSecond } from 'date-fns/constants';
-import type { ChainEffect } from '../chain/chain-event.ts';
+import type { ChainEffect } from '../chain/chain-outcome.ts';
 import type { Message } from '../messages/message.ts';
 import type { DeliveryReport, DeliveryReportType } from '../messages/send-request.ts';
 import type { Channel } from '../shared/channel.ts';

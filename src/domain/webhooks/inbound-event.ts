@@ -7,20 +7,6 @@ import { newEvent, type WebhookEvent } from './webhook-event.ts';
 
 export const INBOUND_EVENT_NAME = 'whatsapp.inbound_message.received';
 
-/** The specification leaves the fixed prefix open; this one follows the pattern of the header names. */
-export const INBOUND_SECRET_PREFIX = 'svc_live_sk';
-export const INBOUND_SECRET_HEX_CHARACTERS = 64;
-export const INBOUND_SECRET_PATTERN = new RegExp(
-  `^${INBOUND_SECRET_PREFIX}[a-f0-9]{${INBOUND_SECRET_HEX_CHARACTERS}}$`,
-);
-
-/** A new secret from a source of hex characters of chance. */
-export function newInboundSecret(randomHex: () => string): string {
-  let hex = '';
-  while (hex.length < INBOUND_SECRET_HEX_CHARACTERS) hex += randomHex();
-  return INBOUND_SECRET_PREFIX + hex.slice(0, INBOUND_SECRET_HEX_CHARACTERS);
-}
-
 interface Media {
   readonly mediaId: string;
   readonly mimeType: string;

@@ -1,5 +1,19 @@
 import type { SealedSecret } from '../shared/sealed-secret.ts';
 
+/** The specification leaves the fixed prefix open; this one follows the pattern of the header names. */
+export const INBOUND_SECRET_PREFIX = 'svc_live_sk';
+export const INBOUND_SECRET_HEX_CHARACTERS = 64;
+export const INBOUND_SECRET_PATTERN = new RegExp(
+  `^${INBOUND_SECRET_PREFIX}[a-f0-9]{${INBOUND_SECRET_HEX_CHARACTERS}}$`,
+);
+
+/** A new secret from a source of hex characters of chance. */
+export function newInboundSecret(randomHex: () => string): string {
+  let hex = '';
+  while (hex.length < INBOUND_SECRET_HEX_CHARACTERS) hex += randomHex();
+  return INBOUND_SECRET_PREFIX + hex.slice(0, INBOUND_SECRET_HEX_CHARACTERS);
+}
+
 /** The secrets of an inbound webhook. A rotation has an overlap in which both are in use. */
 export interface InboundSecrets {
   /** Signs until `nextSecretFrom`; without a rotation it signs without an end. */

@@ -1,4 +1,4 @@
-import type { RejectionClass } from '../shared/rejection-class.ts';
+import type { RejectionClass } from '../providers/rejection-class.ts';
 
 const TOKEN_CODES: readonly number[] = [0, 3, 102, 190];
 /** Beside the range below. */

@@ -6,7 +6,7 @@ import type {
   CallbackRequest,
   ProviderCallback,
 } from '../../../src/application/ports/provider-callback.ts';
-import type { DeliveryReceipt } from '../../../src/domain/shared/delivery-receipt.ts';
+import type { DeliveryReceipt } from '../../../src/domain/providers/delivery-receipt.ts';
 import { roundsDuring } from '../../support/rounds-during.ts';
 import { exampleOf, gatewayOf, JSON_HEADING, QUERY_HEADING, type RawSettings } from './gateway-example.ts';
 import { aCallback, CREDENTIALS, queryReceipt, signedReceipts } from './stand-in-gateway.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { LOCKED_RESPONSE_MS } from '../../../src/adapters/smpp/delivery-inbox.ts';
 import type { ProviderEvent } from '../../../src/application/ports/provider-events.ts';
-import type { DeliveryReceipt } from '../../../src/domain/shared/delivery-receipt.ts';
+import type { DeliveryReceipt } from '../../../src/domain/providers/delivery-receipt.ts';
 import { aSubmission, MINUTE_MS } from '../../support/builders.ts';
 import { describeWithSmsc, openSmsc } from './open-smsc.ts';
 import type { Smsc } from './peer/smsc.ts';

@@ -9,7 +9,7 @@ import { START_WAIT_MS, WaitingStarts } from '../../../src/application/attempts/
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batcher.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
-import type { MessageWork } from '../../../src/application/jobs/attempt-jobs.ts';
+import type { AttemptWork } from '../../../src/application/jobs/attempt-jobs.ts';
 import {
   type AdvanceMessages,
   type MessageBatch,
@@ -61,7 +61,7 @@ function world(revocations: readonly PendingRevocation[] = []) {
     unitOfWork,
     correlateReceipts: {
       recordIds: async () => [],
-      find: async () => ({ events: [], early: [] }),
+      find: async () => ({ events: [], unmatched: [] }),
     } as unknown as CorrelateReceipts,
     advanceMessages,
     revokeAttempts,
@@ -199,9 +199,9 @@ function lockedWorld() {
   const advanceMessages = {
     async execute(
       stores: Stores,
-      { events = [], early = [], jobs = [], isLocked: isHeldUp = () => false }: MessageBatch,
+      { events = [], readyStarts = [], jobs = [], isLocked: isHeldUp = () => false }: MessageBatch,
     ) {
-      const smsIds = [...events, ...early, ...jobs.map(({ work }) => work)].map(({ smsId }) => smsId);
+      const smsIds = [...events, ...readyStarts, ...jobs.map(({ work }) => work)].map(({ smsId }) => smsId);
       if (isLocked && smsIds.some((smsId) => projectOf(smsId) === 'a')) {
         if ((stores as unknown as { lockWait: LockWait }).lockWait === 'brief') {
           throw new StorageLocked(new Error('lock timeout'));
@@ -229,7 +229,7 @@ function lockedWorld() {
     unitOfWork,
     correlateReceipts: {
       recordIds: async () => [],
-      find: async () => ({ events: [], early: [] }),
+      find: async () => ({ events: [], unmatched: [] }),
       smsIdsOf: async () => [],
     } as unknown as CorrelateReceipts,
     advanceMessages,
@@ -260,7 +260,7 @@ function lockedWorld() {
     unlock,
     background,
     heldUp: () => heldUp,
-    run: (kind: MessageWork['kind'], ...smsIds: readonly string[]) =>
+    run: (kind: AttemptWork['kind'], ...smsIds: readonly string[]) =>
       runAttemptJobs.execute(
         smsIds.map((smsId) => ({
           id: `${smsId}/${kind}`,

@@ -37,7 +37,7 @@ function world({ known, found, dropped }: { known: number; found: number; droppe
   const logger = new RecordingLogger();
   const correlateReceipts: Pick<CorrelateReceipts, 'recordIds' | 'find' | 'park'> = {
     recordIds: async () => [],
-    find: async (_stores, given) => ({ events: [], early: given.slice(known) }),
+    find: async (_stores, given) => ({ events: [], unmatched: given.slice(known) }),
     async park(_stores, early) {
       parked.push(early.length);
       const events = early.slice(0, found).map(({ providerMessageId }) => ({
@@ -120,7 +120,7 @@ it('receipts of a project that meets a lock are committed once it is released, a
       recordIds: async () => [],
       find: async (_stores: Stores, found: readonly SubmissionReceipt[]) => ({
         events: found.map(({ providerMessageId }) => ({ smsId: `sms-${providerMessageId}` })),
-        early: [],
+        unmatched: [],
       }),
       smsIdsOf: async (_stores: Stores, found: readonly SubmissionReceipt[]) =>
         found.map(({ providerMessageId }) =>
@@ -162,7 +162,7 @@ function storing(...outcomes: readonly (() => Promise<void> | void)[]) {
     unitOfWork: {
       run: async () => {
         await left.shift()?.();
-        return { early: [], revocations: [] };
+        return { unmatched: [], revocations: [] };
       },
       read: async () => [''],
     } as unknown as UnitOfWork,

@@ -7,8 +7,8 @@ import {
   SubmissionCapacity,
 } from '../../../src/application/attempts/submission-capacity.ts';
 import {
+  type AttemptWork,
   attemptDeadlineJobId,
-  type MessageWork,
   startAttemptJob,
   startAttemptJobId,
 } from '../../../src/application/jobs/attempt-jobs.ts';
@@ -371,7 +371,7 @@ describe('the way of a message', () => {
     );
     world.clock.at += 30 * SECOND_MS;
     const waiting = await send({ provider: 'whatsapp' });
-    const due = (await world.lease()) as readonly LeasedJob<MessageWork>[];
+    const due = (await world.lease()) as readonly LeasedJob<AttemptWork>[];
     expect(due).toHaveLength(2);
     await world.unitOfWork.run((stores) =>
       world.container.get(AdvanceMessages).execute(stores, { jobs: due }),
@@ -386,7 +386,7 @@ describe('the way of a message', () => {
     await world.runDueJobs();
     await apply(smsId, accepted());
     world.clock.at += 30 * SECOND_MS;
-    const due = (await world.lease()) as readonly LeasedJob<MessageWork>[];
+    const due = (await world.lease()) as readonly LeasedJob<AttemptWork>[];
     const work = await world.unitOfWork.run((stores) =>
       world.container.get(AdvanceMessages).execute(stores, { jobs: due }),
     );

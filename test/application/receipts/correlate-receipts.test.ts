@@ -4,7 +4,7 @@ import {
   CorrelateReceipts,
   type SubmittedAttempt,
 } from '../../../src/application/receipts/correlate-receipts.ts';
-import type { DeliveryReceipt } from '../../../src/domain/shared/delivery-receipt.ts';
+import type { DeliveryReceipt } from '../../../src/domain/providers/delivery-receipt.ts';
 import { anSmsId, NOW } from '../../support/builders.ts';
 
 const attempts = (count: number): readonly SubmittedAttempt[] =>
@@ -81,10 +81,10 @@ it('receipts are told apart by whether their attempt is known, and their texts a
   const stored = receiptOf('early', { kind: 'failed', reason: 'absent subscriber' });
   expect(await open().find({ submissions } as Stores, [failed, receiptOf('known')])).toEqual({
     events: [eventOf(1, 'known')],
-    early: [stored],
+    unmatched: [stored],
   });
   expect(asked).toEqual([stored, receiptOf('known')]);
-  expect(await open().find(untouched, [])).toEqual({ events: [], early: [] });
+  expect(await open().find(untouched, [])).toEqual({ events: [], unmatched: [] });
 });
 
 /** The same receipt under an id of ours, which names an attempt. */
@@ -115,7 +115,7 @@ it('a receipt that names its attempt reaches it before the submit result with wh
       claimOf(2, before),
       claimOf(4, failure.receipt),
     ],
-    early: [named(receiptOf('gateway:early'), 2), named(failure, 4)],
+    unmatched: [named(receiptOf('gateway:early'), 2), named(failure, 4)],
   });
 });
 
@@ -129,7 +129,7 @@ it('a receipt that names another attempt than its id is recorded for is of the o
   const claimed = { smsId, event: { ...event, claim: { channel: 'sms', provider: 'gateway' } } };
   expect(await open().find({ submissions } as Stores, receipts)).toEqual({
     events: [claimed, claimed],
-    early: [],
+    unmatched: [],
   });
 });
 

@@ -3,7 +3,7 @@ import { BUSY_RETRIES_END_MS, BUSY_RETRY_MS } from '../../../src/domain/chain/at
 import type { ChainEvent } from '../../../src/domain/chain/chain-event.ts';
 import { advance } from '../../../src/domain/chain/fallback-chain.ts';
 import { channelFlow, type Message } from '../../../src/domain/messages/message.ts';
-import type { RejectionCause } from '../../../src/domain/shared/rejection-class.ts';
+import type { RejectionCause } from '../../../src/domain/providers/rejection-class.ts';
 import {
   aCode,
   aMessage,

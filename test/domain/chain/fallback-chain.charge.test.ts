@@ -2,7 +2,7 @@ import { expect, it, test } from 'vitest';
 import type { ChainEvent } from '../../../src/domain/chain/chain-event.ts';
 import { advance } from '../../../src/domain/chain/fallback-chain.ts';
 import type { Message } from '../../../src/domain/messages/message.ts';
-import type { DeliveryReceipt, ProviderCharge } from '../../../src/domain/shared/delivery-receipt.ts';
+import type { DeliveryReceipt, ProviderCharge } from '../../../src/domain/providers/delivery-receipt.ts';
 import { aMessage, anAttempt, NOW } from '../../support/builders.ts';
 import { inWords } from '../../support/chain-words.ts';
 

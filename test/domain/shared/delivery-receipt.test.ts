@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withMaskedReason } from '../../../src/domain/shared/delivery-receipt.ts';
+import { withMaskedReason } from '../../../src/domain/providers/delivery-receipt.ts';
 
 const masked = (text: string) => text.replace('secret', '***');
 

@@ -1,10 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import {
-  INBOUND_SECRET_PATTERN,
-  inboundHeaders,
-  inboundPayload,
-  newInboundSecret,
-} from '../../../src/domain/webhooks/inbound-event.ts';
+import { inboundHeaders, inboundPayload } from '../../../src/domain/webhooks/inbound-event.ts';
+import { INBOUND_SECRET_PATTERN, newInboundSecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import { NOW } from '../../support/builders.ts';
 
 describe('the payload and headers', () => {

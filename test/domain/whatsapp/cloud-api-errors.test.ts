@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import type { RejectionClass } from '../../../src/domain/shared/rejection-class.ts';
+import type { RejectionClass } from '../../../src/domain/providers/rejection-class.ts';
 import {
   cloudApiErrorClass,
   isCredentialsError,

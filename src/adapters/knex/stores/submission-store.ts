@@ -12,8 +12,8 @@ import {
   SUBMISSION_LIFETIME_MS,
 } from '../../../application/receipts/correlate-receipts.ts';
 import type { AttemptRef } from '../../../domain/chain/attempt-name.ts';
+import type { DeliveryReceipt } from '../../../domain/providers/delivery-receipt.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
-import type { DeliveryReceipt } from '../../../domain/shared/delivery-receipt.ts';
 import type { BatchQuery, Insert, Row, RowOf, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 

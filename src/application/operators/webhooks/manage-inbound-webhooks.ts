@@ -1,8 +1,7 @@
 import { changedFields } from '../../../domain/operators/audit-record.ts';
 import { auditedInboundWebhook } from '../../../domain/operators/audited.ts';
 import type { Actor } from '../../../domain/shared/actor.ts';
-import { newInboundSecret } from '../../../domain/webhooks/inbound-event.ts';
-import { onlySecret, rotated } from '../../../domain/webhooks/inbound-secrets.ts';
+import { newInboundSecret, onlySecret, rotated } from '../../../domain/webhooks/inbound-secrets.ts';
 import { addressOf, type InboundWebhook } from '../../../domain/webhooks/inbound-webhook.ts';
 import { discard } from '../../../domain/webhooks/webhook-event.ts';
 import { findPhoneNumber } from '../../../domain/whatsapp/whatsapp-resources.ts';
