@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
+import type { MessageEvent } from '../../src/application/attempts/advance-messages.ts';
 import {
   type AttemptWork,
   attemptDeadlineJob,
   attemptDeadlineJobId,
 } from '../../src/application/jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../../src/application/jobs/job.ts';
-import type { MessageEvent } from '../../src/application/messages/advance-messages.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
 import type { DeliveryReceipt } from '../../src/domain/providers/delivery-receipt.ts';

@@ -1,15 +1,15 @@
 import { beforeEach, expect, it } from 'vitest';
-import { RevokeAttempts } from '../../src/application/attempts/revoke-attempts.ts';
-import { BackgroundWork } from '../../src/application/concurrency/background-work.ts';
-import { ApplyMessageEvents } from '../../src/application/messages/apply-message-events.ts';
-import type { SubmissionReceipt } from '../../src/application/ports/provider-events.ts';
-import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { ApplyMessageEvents } from '../../src/application/attempts/apply-message-events.ts';
 import {
   CorrelateReceipts,
   PARKED_RECEIPT_LIFETIME_MS,
   SUBMISSION_LIFETIME_MS,
   type SubmittedAttempt,
-} from '../../src/application/receipts/correlate-receipts.ts';
+} from '../../src/application/attempts/correlate-receipts.ts';
+import { RevokeAttempts } from '../../src/application/attempts/revoke-attempts.ts';
+import { BackgroundWork } from '../../src/application/concurrency/background-work.ts';
+import type { SubmissionReceipt } from '../../src/application/ports/provider-events.ts';
+import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
 import type { DeliveryReceipt } from '../../src/domain/providers/delivery-receipt.ts';
 import { iqd } from '../../src/domain/shared/money.ts';

@@ -1,4 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
+import type { PendingSubmission } from '../../src/application/attempts/advance-messages.ts';
+import type { ApplyMessageEvents } from '../../src/application/attempts/apply-message-events.ts';
 import { CommitAttempts } from '../../src/application/attempts/commit-attempts.ts';
 import type { RevokeAttempts } from '../../src/application/attempts/revoke-attempts.ts';
 import { RunAttemptJobs } from '../../src/application/attempts/run-attempt-jobs.ts';
@@ -9,8 +11,6 @@ import { START_WAIT_MS, WaitingStarts } from '../../src/application/attempts/wai
 import { BackgroundWork } from '../../src/application/concurrency/background-work.ts';
 import { type AttemptWork, startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../../src/application/jobs/job.ts';
-import type { PendingSubmission } from '../../src/application/messages/advance-messages.ts';
-import type { ApplyMessageEvents } from '../../src/application/messages/apply-message-events.ts';
 import type { ChannelProvider } from '../../src/application/ports/channel-provider.ts';
 import { WAITING_MIN } from '../../src/domain/providers/submission-share.ts';
 import { advanceMessagesWith } from '../support/advance-messages.ts';

@@ -2,16 +2,16 @@ import { isDispatchedBy } from '../../domain/chain/attempt-start.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
 import { isStorageFailure } from '../errors/storage-failure.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
+import type { Delay } from '../ports/delay.ts';
+import type { Stores } from '../ports/stores.ts';
+import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 import {
   type AdvanceMessages,
   type MessageBatch,
   NO_WORK,
   type PendingSubmission,
-} from '../messages/advance-messages.ts';
-import type { ApplyMessageEvents } from '../messages/apply-message-events.ts';
-import type { Delay } from '../ports/delay.ts';
-import type { Stores } from '../ports/stores.ts';
-import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
+} from './advance-messages.ts';
+import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { RevokeAttempts } from './revoke-attempts.ts';
 import type { SubmitAttempts } from './submit-attempts.ts';
 import type { WaitingStarts } from './waiting-starts.ts';

@@ -1,6 +1,6 @@
 import type { BackgroundWork } from '../concurrency/background-work.ts';
-import type { PendingRevocation } from '../messages/advance-messages.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
+import type { PendingRevocation } from './advance-messages.ts';
 
 interface RevokePorts {
   readonly channelProviders: Pick<ChannelProviders, 'live'>;

@@ -3,8 +3,8 @@ import { StorageLocked } from '../errors/storage-locked.ts';
 import { groupBy } from '../group-by.ts';
 import type { AttemptWork } from '../jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
-import type { ApplyMessageEvents } from '../messages/apply-message-events.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { CommitAttempts } from './commit-attempts.ts';
 
 interface AttemptJobPorts {

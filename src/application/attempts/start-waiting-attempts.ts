@@ -2,7 +2,7 @@ import type { BackgroundWork } from '../concurrency/background-work.ts';
 import { isStorageFailure } from '../errors/storage-failure.ts';
 import { StorageLocked } from '../errors/storage-locked.ts';
 import { groupBy } from '../group-by.ts';
-import type { ApplyMessageEvents } from '../messages/apply-message-events.ts';
+import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { CommitAttempts } from './commit-attempts.ts';
 import type { WaitingStart, WaitingStarts } from './waiting-starts.ts';
 

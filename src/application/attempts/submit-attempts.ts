@@ -9,12 +9,12 @@ import {
 } from '../../domain/providers/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
-import type { PendingSubmission } from '../messages/advance-messages.ts';
-import type { ApplyMessageEvents } from '../messages/apply-message-events.ts';
 import type { ChannelProvider, ChannelProviders, Submission } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Timeout } from '../ports/timeout.ts';
+import type { PendingSubmission } from './advance-messages.ts';
+import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { SubmissionCapacity } from './submission-capacity.ts';
 import type { WaitingStarts } from './waiting-starts.ts';
 

@@ -2,13 +2,13 @@ import { failedAtStart, waitsForStartOf } from '../../domain/campaigns/campaign.
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import type { AuditAction, AuditRecord } from '../../domain/operators/audit-record.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
+import type { AdvanceMessages } from '../attempts/advance-messages.ts';
 import { Rejected } from '../errors/rejected.ts';
 import { groupBy } from '../group-by.ts';
 import { INSTALLATION } from '../jobs/job.ts';
 import { droppedWith } from '../jobs/job-kinds.ts';
 import type { SurveyWork, WorkSurvey } from '../jobs/survey-work.ts';
 import { WORKER_SEEN_MS } from '../jobs/worker-heartbeat.ts';
-import type { AdvanceMessages } from '../messages/advance-messages.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type {

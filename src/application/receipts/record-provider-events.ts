@@ -1,5 +1,6 @@
+import type { ApplyMessageEvents } from '../attempts/apply-message-events.ts';
+import type { SubmittedAttempt } from '../attempts/correlate-receipts.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
-import type { ApplyMessageEvents } from '../messages/apply-message-events.ts';
 import type {
   EventSettled,
   InboundArrival,
@@ -8,7 +9,6 @@ import type {
   SubmissionReceipt,
 } from '../ports/provider-events.ts';
 import type { AcceptInbound } from '../webhooks/accept-inbound.ts';
-import type { SubmittedAttempt } from './correlate-receipts.ts';
 
 interface RecordPorts {
   readonly applyMessageEvents: ApplyMessageEvents;

@@ -1,5 +1,14 @@
 import { expect, it } from 'vitest';
+import {
+  type AdvanceMessages,
+  type MessageBatch,
+  NO_WORK,
+  type PendingRevocation,
+  type PendingSubmission,
+} from '../../../src/application/attempts/advance-messages.ts';
+import { ApplyMessageEvents } from '../../../src/application/attempts/apply-message-events.ts';
 import { CommitAttempts } from '../../../src/application/attempts/commit-attempts.ts';
+import type { CorrelateReceipts } from '../../../src/application/attempts/correlate-receipts.ts';
 import type { RevokeAttempts } from '../../../src/application/attempts/revoke-attempts.ts';
 import { RunAttemptJobs } from '../../../src/application/attempts/run-attempt-jobs.ts';
 import { StartWaitingAttempts } from '../../../src/application/attempts/start-waiting-attempts.ts';
@@ -10,18 +19,9 @@ import { BackgroundWork } from '../../../src/application/concurrency/background-
 import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batcher.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import type { AttemptWork } from '../../../src/application/jobs/attempt-jobs.ts';
-import {
-  type AdvanceMessages,
-  type MessageBatch,
-  NO_WORK,
-  type PendingRevocation,
-  type PendingSubmission,
-} from '../../../src/application/messages/advance-messages.ts';
-import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
-import type { CorrelateReceipts } from '../../../src/application/receipts/correlate-receipts.ts';
 import { NOW } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { ApplyMessageEvents } from '../../../src/application/attempts/apply-message-events.ts';
+import type { SubmittedAttempt } from '../../../src/application/attempts/correlate-receipts.ts';
 import { SubmissionCapacity } from '../../../src/application/attempts/submission-capacity.ts';
 import { SubmitAttempts, TIMEOUT_TOLERANCE_MS } from '../../../src/application/attempts/submit-attempts.ts';
 import { WaitingStarts } from '../../../src/application/attempts/waiting-starts.ts';
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
-import type { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
-import type { SubmittedAttempt } from '../../../src/application/receipts/correlate-receipts.ts';
 import {
   type ProviderCapacity,
   UNLIMITED_CAPACITY,

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ApplyMessageEvents } from '../../../src/application/attempts/apply-message-events.ts';
 import { StopCampaigns } from '../../../src/application/campaigns/stop-campaigns.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { type StopCampaignWork, stopCampaignJob } from '../../../src/application/jobs/campaign-jobs.ts';
 import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
-import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { anId, NOW, SECOND_MS } from '../../support/builders.ts';
 import { type CampaignWorld, openCampaigns, PROJECT, testNumbers } from '../../support/campaign-world.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
+import type { ApplyMessageEvents } from '../../../src/application/attempts/apply-message-events.ts';
 import type { ProviderEvent } from '../../../src/application/ports/provider-events.ts';
 import { RecordProviderEvents } from '../../../src/application/receipts/record-provider-events.ts';
 import type { AcceptInbound } from '../../../src/application/webhooks/accept-inbound.ts';

@@ -1,4 +1,7 @@
-import { providerOf } from '../../../application/attempts/provider-ids.ts';
+import {
+  PARKED_RECEIPT_LIFETIME_MS,
+  SUBMISSION_LIFETIME_MS,
+} from '../../../application/attempts/correlate-receipts.ts';
 import { groupBy } from '../../../application/group-by.ts';
 import type { SubmissionReceipt } from '../../../application/ports/provider-events.ts';
 import type {
@@ -7,10 +10,7 @@ import type {
   ProviderMessageId,
   SubmissionStore,
 } from '../../../application/ports/stores/submission-store.ts';
-import {
-  PARKED_RECEIPT_LIFETIME_MS,
-  SUBMISSION_LIFETIME_MS,
-} from '../../../application/receipts/correlate-receipts.ts';
+import { providerOf } from '../../../application/providers/provider-ids.ts';
 import type { AttemptRef } from '../../../domain/chain/attempt-name.ts';
 import type { DeliveryReceipt } from '../../../domain/providers/delivery-receipt.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';

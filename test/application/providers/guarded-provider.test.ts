@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { GuardedProvider } from '../../../src/application/attempts/guarded-provider.ts';
-import { withPrefixedIds } from '../../../src/application/attempts/provider-ids.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../../src/application/ports/provider-events.ts';
+import { GuardedProvider } from '../../../src/application/providers/guarded-provider.ts';
+import { withPrefixedIds } from '../../../src/application/providers/provider-ids.ts';
 import type { Backlog } from '../../../src/domain/jobs/fair-share.ts';
 import { PROVIDER_OPEN_WINDOWS_MS } from '../../../src/domain/providers/provider-circuit.ts';
 import { UNLIMITED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';

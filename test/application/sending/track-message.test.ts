@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Rejected } from '../../../src/application/errors/rejected.ts';
-import { TrackMessage } from '../../../src/application/messages/track-message.ts';
+import { TrackMessage } from '../../../src/application/sending/track-message.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aMessage, anSmsId, aProject } from '../../support/builders.ts';
 

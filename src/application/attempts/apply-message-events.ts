@@ -1,4 +1,3 @@
-import type { RevokeAttempts } from '../attempts/revoke-attempts.ts';
 import type { BatchRun } from '../concurrency/batch-runner.ts';
 import { Batcher } from '../concurrency/batcher.ts';
 import type { ItemSettled } from '../concurrency/waiting-items.ts';
@@ -12,8 +11,9 @@ import type { SubmissionReceipt } from '../ports/provider-events.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import type { CorrelateReceipts, SubmittedAttempt } from '../receipts/correlate-receipts.ts';
 import type { AdvanceMessages, MessageEvent, PendingRevocation } from './advance-messages.ts';
+import type { CorrelateReceipts, SubmittedAttempt } from './correlate-receipts.ts';
+import type { RevokeAttempts } from './revoke-attempts.ts';
 import { UncommittedResults } from './uncommitted-results.ts';
 
 interface ApplyPorts {

@@ -3,7 +3,6 @@ import { amountCaptured } from '../../domain/billing/settlement.ts';
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import type { ChainEffect } from '../../domain/chain/chain-outcome.ts';
 import type { Message } from '../../domain/messages/message.ts';
-import type { Postponed } from '../attempts/admit-starts.ts';
 import {
   attemptDeadlineJob,
   attemptDeadlineJobId,
@@ -13,6 +12,7 @@ import {
 import type { Job } from '../jobs/job.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
+import type { Postponed } from './admit-starts.ts';
 
 /**
  * Sorts the effects of a batch by what handles them, and writes its jobs and ledger entries. Of several jobs with one id it keeps

@@ -1,5 +1,8 @@
 import { ContainerModule } from 'inversify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AdvanceMessages, NO_WORK } from '../../../src/application/attempts/advance-messages.ts';
+import { ApplyMessageEvents } from '../../../src/application/attempts/apply-message-events.ts';
+import { CorrelateReceipts } from '../../../src/application/attempts/correlate-receipts.ts';
 import { RevokeAttempts } from '../../../src/application/attempts/revoke-attempts.ts';
 import {
   CAPACITY_RETRY_MS,
@@ -13,9 +16,6 @@ import {
   startAttemptJobId,
 } from '../../../src/application/jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../../../src/application/jobs/job.ts';
-import { AdvanceMessages, NO_WORK } from '../../../src/application/messages/advance-messages.ts';
-import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
-import { CorrelateReceipts } from '../../../src/application/receipts/correlate-receipts.ts';
 import { SendMessages } from '../../../src/application/sending/send-messages.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
 import type { ChainEvent } from '../../../src/domain/chain/chain-event.ts';

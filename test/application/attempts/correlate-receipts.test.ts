@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { Stores } from '../../../src/application/ports/stores.ts';
 import {
   CorrelateReceipts,
   type SubmittedAttempt,
-} from '../../../src/application/receipts/correlate-receipts.ts';
+} from '../../../src/application/attempts/correlate-receipts.ts';
+import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { DeliveryReceipt } from '../../../src/domain/providers/delivery-receipt.ts';
 import { anSmsId, NOW } from '../../support/builders.ts';
 

@@ -5,13 +5,13 @@ import type { DeliveryReceipt } from '../../domain/providers/delivery-receipt.ts
 import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
-import { providerOf } from '../attempts/provider-ids.ts';
-import type { MessageEvent } from '../messages/advance-messages.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SubmissionReceipt } from '../ports/provider-events.ts';
 import type { ParkedIdLimits } from '../ports/stores/submission-store.ts';
 import type { Stores } from '../ports/stores.ts';
+import { providerOf } from '../providers/provider-ids.ts';
 import { SWEPT_PER_ADDED } from '../swept-per-added.ts';
+import type { MessageEvent } from './advance-messages.ts';
 
 /** What a channel provider said at once about an attempt. */
 export interface SubmittedAttempt extends AttemptRef {

@@ -5,8 +5,6 @@ import { isGivenUp } from '../../domain/chain/chain-outcome.ts';
 import { advance } from '../../domain/chain/fallback-chain.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
-import type { AdmitStarts, AttemptStart, Postponed } from '../attempts/admit-starts.ts';
-import type { WaitingStart } from '../attempts/waiting-starts.ts';
 import { type MessageChange, recordProgress } from '../campaigns/record-progress.ts';
 import type { AttemptWork } from '../jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
@@ -15,7 +13,9 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
 import { RESTORED_REASON, type RestorePoint } from '../restores/restore-point.ts';
 import type { EnqueueWebhooks } from '../webhooks/enqueue-webhooks.ts';
+import type { AdmitStarts, AttemptStart, Postponed } from './admit-starts.ts';
 import { BatchWrites } from './batch-writes.ts';
+import type { WaitingStart } from './waiting-starts.ts';
 
 /** Something that happened to one message. */
 export interface MessageEvent {

@@ -1,18 +1,18 @@
 import { expect, it, vi } from 'vitest';
-import type { RevokeAttempts } from '../../../src/application/attempts/revoke-attempts.ts';
-import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
-import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import {
   type AdvanceMessages,
   type MessageBatch,
   NO_WORK,
   type PendingRevocation,
-} from '../../../src/application/messages/advance-messages.ts';
-import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
+} from '../../../src/application/attempts/advance-messages.ts';
+import { ApplyMessageEvents } from '../../../src/application/attempts/apply-message-events.ts';
+import type { CorrelateReceipts } from '../../../src/application/attempts/correlate-receipts.ts';
+import type { RevokeAttempts } from '../../../src/application/attempts/revoke-attempts.ts';
+import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
+import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import type { SubmissionReceipt } from '../../../src/application/ports/provider-events.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
-import type { CorrelateReceipts } from '../../../src/application/receipts/correlate-receipts.ts';
 import { NOW } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
