@@ -7,7 +7,7 @@ import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
 import { auditPage, auditQuery } from './audit-schemas.ts';
-import { NO_PROJECT } from './fields.ts';
+import { NO_PROJECT } from './documented-errors.ts';
 
 const place = z.tuple([z.string()]);
 

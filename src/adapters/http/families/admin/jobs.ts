@@ -10,7 +10,7 @@ import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
-import { actorOf, invalidBody } from './fields.ts';
+import { invalidBody } from './documented-errors.ts';
 import {
   deadLetterBody,
   deadLetterPage,
@@ -18,6 +18,7 @@ import {
   jobOverviewSchema,
   sliceSchema,
 } from './job-schemas.ts';
+import { actorOf } from './request-actor.ts';
 
 const place = z.tuple([z.int().min(0), z.string()]);
 

@@ -18,7 +18,7 @@ import { invalid, usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
-import { NO_PROJECT } from './fields.ts';
+import { NO_PROJECT } from './documented-errors.ts';
 import { messagePage, messageParams, messageQuery, traceSchema } from './message-schemas.ts';
 import { rangeOf } from './time-fields.ts';
 import { presentAttempt, presentEvent } from './webhooks/webhook-presenters.ts';

@@ -9,7 +9,8 @@ import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
 import { presentBusiness } from '../whatsapp-resources.ts';
-import { actorOf, invalidBody, NO_PROJECT } from './fields.ts';
+import { invalidBody, NO_PROJECT } from './documented-errors.ts';
+import { actorOf } from './request-actor.ts';
 import { projectParams } from './shared-schemas.ts';
 import { inUseBody, whatsappTreeBody, whatsappTreeSchema } from './whatsapp-schemas.ts';
 

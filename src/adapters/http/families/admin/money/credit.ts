@@ -15,9 +15,11 @@ import { file, ok } from '../../../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../../../routing/idempotency.ts';
 import { rejectionError } from '../../../routing/rejection-errors.ts';
 import { type Input, type ParamsOf, type RouteFamily, route } from '../../../routing/route.ts';
-import { actorOf, invalidBody, NO_PROJECT, presentMoney } from '../fields.ts';
+import { invalidBody, NO_PROJECT } from '../documented-errors.ts';
+import { actorOf } from '../request-actor.ts';
 import { pageQuery, projectParams } from '../shared-schemas.ts';
 import { correctionBody, creditSchema, statementPage, topUpBody } from './credit-schemas.ts';
+import { presentMoney } from './money-presenters.ts';
 
 const TOP_UP_ROUTE = 'POST /admin/projects/{project}/top-ups';
 const CORRECTION_ROUTE = 'POST /admin/projects/{project}/corrections';

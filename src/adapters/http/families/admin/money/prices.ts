@@ -24,7 +24,7 @@ import { ok } from '../../../routing/http-reply.ts';
 import { ANY_TYPE, UNSUPPORTED_MEDIA_TYPE } from '../../../routing/known-errors.ts';
 import { rejectionError } from '../../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../../routing/route.ts';
-import { actorOf } from '../fields.ts';
+import { actorOf } from '../request-actor.ts';
 import { pageQuery } from '../shared-schemas.ts';
 import {
   adminPriceList,

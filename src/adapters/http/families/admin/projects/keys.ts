@@ -1,6 +1,8 @@
 import { millisecondsInMinute } from 'date-fns/constants';
 import { z } from 'zod';
-import type { ManageKeys } from '../../../../../application/operators/manage-keys.ts';
+import type { ListedKey, ManageKeys } from '../../../../../application/operators/manage-keys.ts';
+import { keyIdOf, keyStatus } from '../../../../../domain/access/project-key.ts';
+import { isoOf, isoOrNull } from '../../../../../domain/shared/instant.ts';
 import { KEY_OVERLAP_MINUTES_DEFAULT } from '../../../limits.ts';
 import type { Admission } from '../../../routing/admission.ts';
 import { nextCursor, placeOf } from '../../../routing/cursor.ts';
@@ -9,9 +11,11 @@ import { usualEnvelope } from '../../../routing/http-error.ts';
 import { ok } from '../../../routing/http-reply.ts';
 import { rejectionError } from '../../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../../routing/route.ts';
-import { actorOf, FRESH, invalidBody, NO_PROJECT, presentKey } from '../fields.ts';
+import { invalidBody, NO_PROJECT } from '../documented-errors.ts';
+import { actorOf } from '../request-actor.ts';
 import { pageQuery, projectParams } from '../shared-schemas.ts';
 import { keyPage, keyParams, keySchema, newKeySchema, rotateBody, rotatedSchema } from './key-schemas.ts';
+import { FRESH } from './settings-freshness.ts';
 
 const place = z.tuple([z.int().min(0), z.string()]);
 
@@ -117,4 +121,17 @@ export function adminKeyRoutes(
 
   const tag = { name: 'Keys', description: 'The API keys of a project.' };
   return { tag, envelope: usualEnvelope, routes: [create, list, revoke, rotate] };
+}
+
+function presentKey({ project, key, now }: ListedKey): z.input<typeof keySchema> {
+  return {
+    id: keyIdOf(key.digest),
+    prefix: `sk_${project.environment}_`,
+    lastFour: key.lastFour,
+    status: keyStatus(key, now),
+    createdAt: isoOf(key.createdAt),
+    endsAt: isoOrNull(key.endsAt),
+    revokedAt: isoOrNull(key.revokedAt),
+    lastUsedAt: isoOrNull(key.lastUsedAt),
+  };
 }

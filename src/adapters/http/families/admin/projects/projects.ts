@@ -1,27 +1,27 @@
+import { millisecondsInSecond } from 'date-fns/constants';
 import { z } from 'zod';
 import type { ManageProjects } from '../../../../../application/operators/manage-projects.ts';
+import type { ProjectSettings } from '../../../../../domain/access/project.ts';
+import { iqd, type Money } from '../../../../../domain/shared/money.ts';
 import {
   canonicalPhoneNumber,
   isPhoneNumber,
   type PhoneNumber,
 } from '../../../../../domain/shared/phone-number.ts';
+import type { PlainSecret } from '../../../../../domain/shared/sealed-secret.ts';
 import type { Admission } from '../../../routing/admission.ts';
 import { nextCursor, placeOf } from '../../../routing/cursor.ts';
 import { usualEnvelope } from '../../../routing/http-error.ts';
 import { ok } from '../../../routing/http-reply.ts';
 import { rejectionError } from '../../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../../routing/route.ts';
-import {
-  actorOf,
-  FRESH,
-  invalidBody,
-  NO_PROJECT,
-  presentProject,
-  settingsOf,
-  thresholdOf,
-} from '../fields.ts';
-import { pageQuery, projectParams } from '../shared-schemas.ts';
+import { invalidBody, NO_PROJECT } from '../documented-errors.ts';
+import { lowCreditOf } from '../money/low-credit-schemas.ts';
+import { actorOf } from '../request-actor.ts';
+import { OFF, pageQuery, projectParams } from '../shared-schemas.ts';
+import { presentProject } from './project-presenters.ts';
 import { changeProjectBody, createProjectBody, projectPage, projectSchema } from './project-schemas.ts';
+import { FRESH } from './settings-freshness.ts';
 
 const place = z.tuple([z.string()]);
 
@@ -130,4 +130,32 @@ export function adminProjectRoutes(
 /** The number as sends have it; the schema has checked its digits. */
 function numberOf(digits: string): PhoneNumber | null {
   return isPhoneNumber(digits) ? canonicalPhoneNumber(digits) : null;
+}
+
+type SettingFields = Omit<z.output<typeof changeProjectBody>, 'name' | 'spendingThreshold'>;
+
+/** The settings that a body names. */
+function settingsOf(body: SettingFields): Partial<ProjectSettings<PlainSecret>> {
+  const { rateLimit, addressRateLimit, retention, lowCredit, attemptTimeoutSeconds: timeouts } = body;
+  const settings = {
+    rateLimit: rateLimit === OFF ? null : rateLimit,
+    addressRateLimit: addressRateLimit === OFF ? null : addressRateLimit,
+    allowedIps: body.allowedIps,
+    ipRuleScope: body.ipRuleScope,
+    settlement: body.settlement,
+    billingUnits: body.billingUnits,
+    language: body.language,
+    attemptTimeoutMs: timeouts && {
+      verification: timeouts.verification * millisecondsInSecond,
+      other: timeouts.other * millisecondsInSecond,
+    },
+    retention: retention === OFF ? null : retention,
+    lowCredit: lowCredit === OFF ? null : lowCredit && lowCreditOf(lowCredit),
+    weight: body.weight,
+  } satisfies { [Name in keyof ProjectSettings]: ProjectSettings<PlainSecret>[Name] | undefined };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
+function thresholdOf(threshold: number | typeof OFF): Money | null {
+  return threshold === OFF ? null : iqd(threshold);
 }

@@ -9,7 +9,8 @@ import { usualEnvelope } from '../../../routing/http-error.ts';
 import { ok } from '../../../routing/http-reply.ts';
 import { rejectionError } from '../../../routing/rejection-errors.ts';
 import { type Input, type ParamsOf, type RouteFamily, route } from '../../../routing/route.ts';
-import { actorOf, invalidBody, NO_PROJECT } from '../fields.ts';
+import { invalidBody, NO_PROJECT } from '../documented-errors.ts';
+import { actorOf } from '../request-actor.ts';
 import { projectParams } from '../shared-schemas.ts';
 import {
   type managedSenderId,

@@ -12,7 +12,7 @@ import { usualEnvelope } from '../../../routing/http-error.ts';
 import { ok } from '../../../routing/http-reply.ts';
 import { rejectionError } from '../../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../../routing/route.ts';
-import { NO_PROJECT } from '../fields.ts';
+import { NO_PROJECT } from '../documented-errors.ts';
 import { pageQuery, projectParams } from '../shared-schemas.ts';
 import { listenPage } from './listen-schemas.ts';
 

@@ -16,7 +16,8 @@ import { invalid, usualEnvelope } from '../../../routing/http-error.ts';
 import { ok } from '../../../routing/http-reply.ts';
 import { rejectionError } from '../../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../../routing/route.ts';
-import { actorOf, invalidBody, NO_PROJECT } from '../fields.ts';
+import { invalidBody, NO_PROJECT } from '../documented-errors.ts';
+import { actorOf } from '../request-actor.ts';
 import { rangeOf } from '../time-fields.ts';
 import { presentAttempt, presentCircuit, presentEvent } from './webhook-presenters.ts';
 import {

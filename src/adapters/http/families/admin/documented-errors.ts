@@ -1,0 +1,13 @@
+import type { DocumentedError } from '../../routing/documented.ts';
+import { rejectionError } from '../../routing/rejection-errors.ts';
+
+/** The 404 of a path that names a project. */
+export const NO_PROJECT: DocumentedError = {
+  description: 'There is no such project',
+  error: rejectionError({ kind: 'project-not-found' }),
+};
+
+/** The 400 of a body. */
+export function invalidBody(text: string): DocumentedError {
+  return { description: 'The body is not valid', error: { status: 400, code: 'validation-failed', text } };
+}
