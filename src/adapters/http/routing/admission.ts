@@ -8,7 +8,7 @@ import type { Project } from '../../../domain/access/project.ts';
 import { type HttpError, RequestRejected } from './http-error.ts';
 import { isListed } from './ip-allow-list.ts';
 import { ADDRESS_NOT_ALLOWED, NOT_FOUND, UNAUTHORIZED, unauthorized } from './known-errors.ts';
-import type { Place } from './place.ts';
+import type { RequestPermit } from './request-permit.ts';
 
 /** A security scheme of OpenAPI, with its name in the document. */
 export interface SecurityScheme {
@@ -29,7 +29,7 @@ export interface Admission<Caller> {
   /** What callers without the credential are told, for the document. */
   readonly errors: readonly HttpError[];
   /** Resolves with the caller; throws for one who may not. Called before the body is read, and again behind a slow one. */
-  admit(request: IncomingMessage, place: Place): Promise<Caller>;
+  admit(request: IncomingMessage, permit: RequestPermit): Promise<Caller>;
 }
 
 const PROJECT_KEY: SecurityScheme = {
@@ -58,12 +58,12 @@ export function projectKey(
   return {
     scheme: PROJECT_KEY,
     errors: [UNAUTHORIZED, ADDRESS_NOT_ALLOWED],
-    async admit({ headers }, place) {
-      const project = await authenticate.execute(apiKeyFromHeader(headers.authorization), place.network);
-      if (!isAddressAllowed(project.settings, endpoint, place.address, isListed)) {
+    async admit({ headers }, permit) {
+      const project = await authenticate.execute(apiKeyFromHeader(headers.authorization), permit.network);
+      if (!isAddressAllowed(project.settings, endpoint, permit.address, isListed)) {
         throw new Rejected({ kind: 'ip-not-allowed' });
       }
-      place.claimFor(project.id);
+      permit.claimFor(project.id);
       return project;
     },
   };

@@ -21,7 +21,6 @@ import type { HeldBodies } from './held-bodies.ts';
 import { ClientDisconnected, type ErrorEnvelope, type HttpError, RequestRejected } from './http-error.ts';
 import type { HttpReply, JsonReply } from './http-reply.ts';
 import { OVERLOADED } from './known-errors.ts';
-import type { Place } from './place.ts';
 import {
   checkAnnouncedSize,
   checkMediaType,
@@ -30,6 +29,7 @@ import {
   parseJson,
   readBytes,
 } from './request-body.ts';
+import type { RequestPermit } from './request-permit.ts';
 import { namingUnknownFields, rejectIfStrict, unknownFields } from './unknown-fields.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -142,7 +142,7 @@ export interface Route extends Documentation {
     request: IncomingMessage,
     response: ServerResponse,
     params: PathParams,
-    place: Place,
+    permit: RequestPermit,
   ) => Promise<HttpReply>;
 }
 
@@ -234,25 +234,29 @@ export function route<
   );
   const mediaType = body === undefined ? rawBody?.mediaType : JSON_TYPE;
 
-  const receive = (request: IncomingMessage, response: ServerResponse, place: Place): Promise<Buffer> => {
+  const receive = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    permit: RequestPermit,
+  ): Promise<Buffer> => {
     checkAnnouncedSize(request, bodyBytesMax);
     if (mediaType !== undefined) checkMediaType(request, mediaType);
     // A caller who sends slowly holds a connection, not a place.
-    place.leave();
-    const onHeld = heldBodies && ((bytes: number) => heldBodies.hold(request, bytes, place.network));
+    permit.suspend();
+    const onHeld = heldBodies && ((bytes: number) => heldBodies.hold(request, bytes, permit.network));
     return readBytes(request, response, bodyBytesMax, { onHeld, mayBeSlow: bodyMayBeSlow });
   };
 
   const work = async (
-    { caller: first, admittedAt, request, params, place }: Admitted<Caller>,
+    { caller: first, admittedAt, request, params, permit }: Admitted<Caller>,
     bytes: Buffer,
   ): Promise<HttpReply> => {
     if (mediaType !== undefined) {
-      const mayParse = place.waitToParse(bytes.length);
+      const mayParse = permit.waitToParse(bytes.length);
       if (mayParse !== null) await mayParse;
     }
     const isFresh = performance.now() - admittedAt < ADMISSION_FRESH_MS;
-    const caller = isFresh ? first : await admission.admit(request, place);
+    const caller = isFresh ? first : await admission.admit(request, permit);
     const text = body === undefined ? '' : decodeText(bytes);
     const json = body === undefined ? undefined : parseJson(text, bodyMembersMax);
     const fields = (body === undefined ? undefined : checkedBody(body, json, text)) as z.output<Body>;
@@ -266,8 +270,8 @@ export function route<
       json,
       bytes,
       request,
-      network: place.network,
-      aside: (wait) => aside(place, wait),
+      network: permit.network,
+      aside: (wait) => aside(permit, wait),
     });
     return unknown.length === 0 ? reply : namingUnknownFields(reply, unknown);
   };
@@ -279,18 +283,18 @@ export function route<
     body: body ?? null,
     rawBody: rawBody ?? null,
     workGate: workGateOf(throughWorkGate),
-    async serve(request, response, params, place) {
-      const caller = await admission.admit(request, place);
-      if (unsentReplies !== undefined) countUnsent(unsentReplies, response, place.network);
-      const admitted = { caller, admittedAt: performance.now(), request, params, place };
+    async serve(request, response, params, permit) {
+      const caller = await admission.admit(request, permit);
+      if (unsentReplies !== undefined) countUnsent(unsentReplies, response, permit.network);
+      const admitted = { caller, admittedAt: performance.now(), request, params, permit };
       const all = async (): Promise<HttpReply> => {
         try {
-          const bytes = mediaType === undefined ? NO_BYTES : await receive(request, response, place);
+          const bytes = mediaType === undefined ? NO_BYTES : await receive(request, response, permit);
           heldBodies?.complete(request);
-          const gate = throughWorkGate ?? (place.projectId === null ? 'none' : projectGate(place));
+          const gate = throughWorkGate ?? (permit.projectId === null ? 'none' : projectGate(permit));
           // Awaited: a promise that is returned as it is takes two more rounds of the microtasks.
           if (gate !== 'none') return await behind(gate, admitted, () => work(admitted, bytes));
-          if (mediaType !== undefined) place.comeBack();
+          if (mediaType !== undefined) permit.resume();
           return await work(admitted, bytes);
         } finally {
           heldBodies?.release(request);
@@ -306,8 +310,8 @@ function workGateOf(gate: Gate<never> | 'none' | undefined): Route['workGate'] {
   return gate === 'none' ? 'none' : 'own';
 }
 
-function projectGate(place: Place): Gate<unknown> {
-  return (_caller, work) => place.throughProjectGate(work);
+function projectGate(permit: RequestPermit): Gate<unknown> {
+  return (_caller, work) => permit.throughProjectGate(work);
 }
 
 /** The names of the parameters in a path, in their order. */
@@ -321,24 +325,24 @@ interface Admitted<Caller> {
   readonly admittedAt: number;
   readonly request: IncomingMessage;
   readonly params: PathParams;
-  readonly place: Place;
+  readonly permit: RequestPermit;
 }
 
 /** A caller who waits at the gate holds a connection, not a place. Nothing is done for one who has left meanwhile. */
 function behind<Caller>(
   gate: Gate<Caller>,
-  { caller, request, params, place }: Admitted<Caller>,
+  { caller, request, params, permit }: Admitted<Caller>,
   work: () => Promise<HttpReply>,
 ): Promise<HttpReply> {
-  place.leave();
+  permit.suspend();
   const opened = async () => {
     if (request.socket.destroyed) throw new ClientDisconnected('the caller left while the request waited');
-    place.comeBack();
+    permit.resume();
     try {
       return await work();
     } catch (error) {
       // The gate may try it again after a while.
-      if (error instanceof StorageLocked) place.leave();
+      if (error instanceof StorageLocked) permit.suspend();
       throw error;
     }
   };
@@ -353,7 +357,7 @@ function countUnsent(replies: InFlight, response: ServerResponse, network: strin
 }
 
 /** What follows takes no time worth a place: a caller whose work is done is not told that the process is full. */
-function aside<Result>(place: Place, wait: () => Promise<Result>): Promise<Result> {
-  place.leave();
+function aside<Result>(permit: RequestPermit, wait: () => Promise<Result>): Promise<Result> {
+  permit.suspend();
   return wait();
 }

@@ -38,9 +38,9 @@ export class Endpoint {
   /** Never rejects. */
   async serve(request: IncomingMessage, response: ServerResponse, params: PathParams): Promise<void> {
     const isFree = this.#route.bypassesLoadShedding === true;
-    const place = isFree ? this.#shedder.beginFree(request) : this.#shedder.begin(request);
-    const context = this.#writer.begin(request, response, this.#route.path, place);
-    if (place === null) {
+    const permit = isFree ? this.#shedder.beginFree(request) : this.#shedder.begin(request);
+    const context = this.#writer.begin(request, response, this.#route.path, permit);
+    if (permit === null) {
       this.#writer.write(context, this.#overloaded);
       return;
     }
@@ -48,7 +48,7 @@ export class Endpoint {
     try {
       let reply: HttpReply;
       try {
-        reply = await this.#route.serve(request, response, params, place);
+        reply = await this.#route.serve(request, response, params, permit);
       } catch (thrown) {
         reply = this.#errorReplyTo(thrown);
       }
@@ -60,9 +60,9 @@ export class Endpoint {
     const isLong = response.writableLength > this.#limits.freeReplyBytesMax;
     if ((isStreamed || isLong) && !response.destroyed) {
       // It waits for its caller, and counts for its address and its project until the reply has ended.
-      place.leave();
-      response.once('close', () => place.end());
-    } else place.end();
+      permit.suspend();
+      response.once('close', () => permit.end());
+    } else permit.end();
   }
 
   /** Throws a fault or a lost connection again. */

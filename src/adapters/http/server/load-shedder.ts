@@ -4,7 +4,7 @@ import type { ServerLimits } from '../limits.ts';
 import { type ClientAddress, networkOf } from '../routing/client-address.ts';
 import { RequestRejected } from '../routing/http-error.ts';
 import { OVERLOADED } from '../routing/known-errors.ts';
-import type { Place } from '../routing/place.ts';
+import type { RequestPermit } from '../routing/request-permit.ts';
 import type { RequestQueues } from './request-queues.ts';
 
 type Limits = Pick<ServerLimits, 'requestsMax' | 'requestsPerProjectMax' | 'requestsPerAddressMax'>;
@@ -30,19 +30,19 @@ export class LoadShedder {
     this.#byProject = new InFlight({ perKey: requestsPerProjectMax });
   }
 
-  /** The place of a new request; null when the process or the address has as many as it may. */
-  begin(request: IncomingMessage): CountedPlace | null {
+  /** The permit of a new request; null when the process or the address has as many as it may. */
+  begin(request: IncomingMessage): CountedPermit | null {
     if (this.#count >= this.#max) return null;
     const address = this.#clientAddress(request);
     const network = networkOf(address);
     if (!this.#byAddress.tryBegin(network)) return null;
     this.#count += 1;
-    return new CountedPlace({ shedder: this, queues: this.#queues }, address, network);
+    return new CountedPermit({ shedder: this, queues: this.#queues }, address, network);
   }
 
-  /** The place of a request that is served however many there are. */
-  beginFree(request: IncomingMessage): FreePlace {
-    return new FreePlace(this.#clientAddress(request));
+  /** The permit of a request that is served however many there are. */
+  beginFree(request: IncomingMessage): FreePermit {
+    return new FreePermit(this.#clientAddress(request));
   }
 
   /** Whether there was a place in all, which is taken then. */
@@ -67,8 +67,8 @@ export class LoadShedder {
   }
 }
 
-/** The place of one request. */
-class CountedPlace implements Place {
+/** The permit of one request. */
+class CountedPermit implements RequestPermit {
   readonly address: string | undefined;
   readonly network: string;
   readonly #shedder: LoadShedder;
@@ -98,13 +98,13 @@ class CountedPlace implements Place {
     this.#projectId = projectId;
   }
 
-  leave(): void {
+  suspend(): void {
     if (!this.#isTaken) return;
     this.#isTaken = false;
     this.#shedder.release();
   }
 
-  comeBack(): void {
+  resume(): void {
     if (!this.#shedder.tryTake()) throw new RequestRejected(OVERLOADED);
     this.#isTaken = true;
   }
@@ -124,13 +124,13 @@ class CountedPlace implements Place {
   end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.leave();
+    this.suspend();
     this.#shedder.end(this.network, this.#projectId);
   }
 }
 
-/** The place of a request that is served however many there are. */
-class FreePlace implements Place {
+/** The permit of a request that is served however many there are. */
+class FreePermit implements RequestPermit {
   readonly address: string | undefined;
   readonly network: string;
   readonly projectId = null;
@@ -141,8 +141,8 @@ class FreePlace implements Place {
   }
 
   claimFor(): void {}
-  leave(): void {}
-  comeBack(): void {}
+  suspend(): void {}
+  resume(): void {}
   waitToParse(): null {
     return null;
   }

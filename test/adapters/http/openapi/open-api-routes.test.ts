@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { DOCS_FILES_MAX, DOCS_FILES_PER_ADDRESS_MAX } from '../../../../src/adapters/http/limits.ts';
 import type { OpenApi } from '../../../../src/adapters/http/openapi/open-api.ts';
 import { openApiRoutes } from '../../../../src/adapters/http/openapi/open-api-routes.ts';
-import type { Place } from '../../../../src/adapters/http/routing/place.ts';
+import type { RequestPermit } from '../../../../src/adapters/http/routing/request-permit.ts';
 
 const FILES = ['/openapi.json', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js'];
 
@@ -16,7 +16,7 @@ function clients() {
     const response = new ServerResponse(request);
     await routes
       .find((each) => each.path === path)
-      ?.serve(request, response, {}, { network, projectId: null } as Place);
+      ?.serve(request, response, {}, { network, projectId: null } as RequestPermit);
     return response;
   };
 }
@@ -47,7 +47,7 @@ it('a file for a client who has left counts for nobody', async () => {
     const request = new IncomingMessage(new Socket());
     const response = new ServerResponse(request).destroy();
     expect(
-      await route?.serve(request, response, {}, { network: 'a', projectId: null } as Place),
+      await route?.serve(request, response, {}, { network: 'a', projectId: null } as RequestPermit),
     ).toMatchObject({
       status: 200,
     });

@@ -5,7 +5,7 @@ import { BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX } from '../../../../src/adapters/h
 import { anyone } from '../../../../src/adapters/http/routing/admission.ts';
 import { usualEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
 import { ok } from '../../../../src/adapters/http/routing/http-reply.ts';
-import type { Place } from '../../../../src/adapters/http/routing/place.ts';
+import type { RequestPermit } from '../../../../src/adapters/http/routing/request-permit.ts';
 import { route } from '../../../../src/adapters/http/routing/route.ts';
 import { until } from '../../../support/until.ts';
 import { HttpWorld } from '../http-world.ts';
@@ -48,10 +48,10 @@ it('a body is not checked before the project may compute', async () => {
   });
   let go = (): void => undefined;
   const asked: number[] = [];
-  const place = {
+  const permit = {
     projectId: null,
-    leave() {},
-    comeBack() {},
+    suspend() {},
+    resume() {},
     waitToParse(bytes: number) {
       asked.push(bytes);
       return new Promise<void>((resolve) => {
@@ -59,7 +59,7 @@ it('a body is not checked before the project may compute', async () => {
       });
     },
   };
-  const served = sum.serve(request as never, {} as never, {}, place as unknown as Place);
+  const served = sum.serve(request as never, {} as never, {}, permit as unknown as RequestPermit);
   await until(() => asked.length === 1);
   expect([asked, checked]).toEqual([['{"numbers":[1,2]}'.length], 0]);
   go();

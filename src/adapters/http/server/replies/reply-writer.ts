@@ -5,7 +5,7 @@ import type { Logger } from '../../../../application/ports/logger.ts';
 import type { RequestObserver } from '../../../../application/ports/request-observer.ts';
 import { ClientDisconnected } from '../../routing/http-error.ts';
 import type { EventStreamReply, FileReply, HttpReply, TextReply } from '../../routing/http-reply.ts';
-import type { Place } from '../../routing/place.ts';
+import type { RequestPermit } from '../../routing/request-permit.ts';
 import type { EventStreams } from './event-streams.ts';
 import { headerRecord, type ObservedReply } from './observed-reply.ts';
 import {
@@ -43,7 +43,7 @@ export interface RequestContext {
   readonly requestId: string;
   readonly startedAtMs: number;
   /** Null for a request that is not counted. */
-  readonly place: Pick<Place, 'projectId'> | null;
+  readonly permit: Pick<RequestPermit, 'projectId'> | null;
 }
 
 /** Writes replies of every kind, and tells the log and the observer about them. */
@@ -65,10 +65,10 @@ export class ReplyWriter {
     request: IncomingMessage,
     response: ServerResponse,
     route: string | null,
-    place: RequestContext['place'] = null,
+    permit: RequestContext['permit'] = null,
   ): RequestContext {
     const requestId = requestIdOf(request, this.#options.requestIds);
-    return { request, response, route, requestId, startedAtMs: performance.now(), place };
+    return { request, response, route, requestId, startedAtMs: performance.now(), permit };
   }
 
   /** Writes the reply, unless the caller is gone or has one already. */
@@ -170,7 +170,7 @@ export class ReplyWriter {
   }
 
   #tellObservers(context: RequestContext, reply: HttpReply, isFault: boolean): void {
-    const { request, route, requestId, startedAtMs, place } = context;
+    const { request, route, requestId, startedAtMs, permit } = context;
     const { traceparent } = request.headers;
     const served = {
       method: request.method ?? '',
@@ -179,7 +179,7 @@ export class ReplyWriter {
       code: reply.code ?? null,
       durationMs: performance.now() - startedAtMs,
       requestId,
-      projectId: place?.projectId ?? null,
+      projectId: permit?.projectId ?? null,
       isFault,
       traceparent: typeof traceparent === 'string' ? traceparent : null,
     };

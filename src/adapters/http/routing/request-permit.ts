@@ -1,5 +1,5 @@
-/** The place of a request among those that the process serves at a time, in all, of its address and of its project. */
-export interface Place {
+/** Lets a request be one of those that the process serves at a time: in all, of its address and of its project. */
+export interface RequestPermit {
   /** The address of the client. */
   readonly address: string | undefined;
   /** What that address counts as in limits by address. */
@@ -9,9 +9,9 @@ export interface Place {
   /** Counts the request as one of the project, once. Throws `RequestRejected` with 503 when that has as many as it may. */
   claimFor(projectId: string): void;
   /** The request waits for its caller. Meanwhile it counts for its address and its project only. */
-  leave(): void;
+  suspend(): void;
   /** The request is served again. Throws `RequestRejected` with 503 when the process has become full meanwhile. */
-  comeBack(): void;
+  resume(): void;
   /** Resolves when a body of so many bytes may be parsed and checked, by project in rotation; null when that is now. */
   waitToParse(bytes: number): Promise<void> | null;
   /**

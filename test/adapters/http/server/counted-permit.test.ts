@@ -5,7 +5,7 @@ import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
 import { LoadShedder } from '../../../../src/adapters/http/server/load-shedder.ts';
 import { RequestQueues } from '../../../../src/adapters/http/server/request-queues.ts';
 
-it('a place that ends twice takes nothing from the others of its address', () => {
+it('a permit that ends twice takes nothing from the others of its address', () => {
   const shedder = new LoadShedder(
     { ...SERVER_LIMITS, requestsPerAddressMax: 2 },
     () => '127.0.0.1',
