@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import { invalid } from './http-error.ts';
-import { issueText, placeInBody } from './issue-place.ts';
+import { issueText, pathInBody } from './issue-path.ts';
 import { hasEscapes } from './request-body.ts';
 import { textMistakes } from './text-mistakes.ts';
 
@@ -42,7 +42,7 @@ function parsedOnce<Schema extends z.ZodType>(schema: Schema, value: unknown): z
 
 function rejectTextMistakes(value: unknown): void {
   const [mistake] = textMistakes(value);
-  if (mistake !== undefined) throw invalid(`${placeInBody(mistake.path)} ${mistake.message}`);
+  if (mistake !== undefined) throw invalid(`${pathInBody(mistake.path)} ${mistake.message}`);
 }
 
 /**

@@ -15,9 +15,9 @@ export function* textMistakes(
     for (const [index, each] of value.entries()) yield* textMistakes(each, [...path, index]);
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, member] of Object.entries(value)) {
-      const place = [...path, name];
-      if (!isStorable(name)) yield mistakeAt(place, name);
-      yield* textMistakes(member, place);
+      const memberPath = [...path, name];
+      if (!isStorable(name)) yield mistakeAt(memberPath, name);
+      yield* textMistakes(member, memberPath);
     }
   }
 }

@@ -21,7 +21,7 @@ export const PREFER_HEADER: DocumentedHeader = {
 export const UNKNOWN_FIELDS_HEADERS: readonly string[] = [UNKNOWN_FIELDS];
 
 /**
- * The fields of a body that validation dropped, each with its place: `deliveryReport.webhookURL`. At most ten, cut to
+ * The fields of a body that validation dropped, each with its path: `deliveryReport.webhookURL`. At most ten, cut to
  * 64 characters, and with underscores for what a header cannot hold. `checked` has every known field under its own
  * name.
  */
@@ -44,12 +44,12 @@ export function namingUnknownFields<Reply extends HttpReply>(reply: Reply, names
   return { ...reply, headers: [...(reply.headers ?? []), UNKNOWN_FIELDS, names.join(', ')] };
 }
 
-function collect(json: unknown, checked: unknown, place: string, names: string[]): void {
+function collect(json: unknown, checked: unknown, parentPath: string, names: string[]): void {
   if (!isObject(json) || !isObject(checked)) return;
   for (const name in json) {
     if (names.length === NAMES_MAX) return;
-    if (!Object.hasOwn(checked, name)) names.push(safe(`${place}${name}`));
-    else if (isObject(json[name])) collect(json[name], checked[name], `${place}${name}.`, names);
+    if (!Object.hasOwn(checked, name)) names.push(safe(`${parentPath}${name}`));
+    else if (isObject(json[name])) collect(json[name], checked[name], `${parentPath}${name}.`, names);
   }
 }
 

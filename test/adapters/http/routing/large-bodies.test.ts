@@ -82,7 +82,7 @@ it('a large body that is right is validated once', async () => {
 it.each([
   ['a small', undefined],
   ['a large', note],
-])('%s body is told what is wrong at which place', async (_, given) => {
+])('%s body is told what is wrong at which path', async (_, given) => {
   const reply = await world.post('/sums', { numbers: [1, '2'], note: given });
   expect([reply.status, reply.body]).toEqual([400, { error: 'numbers[1] must be of the type number' }]);
 });

@@ -5,7 +5,7 @@ import { RESOURCE_USERS } from '../../../../domain/whatsapp/resource-changes.ts'
 import { countResources } from '../../../../domain/whatsapp/whatsapp-resources.ts';
 import { WHATSAPP_RESOURCES_MAX } from '../../limits.ts';
 import { errorText } from '../../routing/error-bodies.ts';
-import { placeInBody } from '../../routing/issue-place.ts';
+import { pathInBody } from '../../routing/issue-path.ts';
 import { STRICT_BODY_ERROR } from '../send-body.ts';
 import { business } from '../whatsapp-resource-schemas.ts';
 import { text, whatsappTreeFields } from '../whatsapp-tree-fields.ts';
@@ -13,7 +13,7 @@ import { text, whatsappTreeFields } from '../whatsapp-tree-fields.ts';
 const id = z
   .string()
   .regex(HEX_ID_PATTERN, {
-    error: ({ path }) => `${placeInBody(path ?? [])} must be 24 lower-case hex characters`,
+    error: ({ path }) => `${pathInBody(path ?? [])} must be 24 lower-case hex characters`,
   })
   .meta({
     description: 'Our id. Without it the resource keeps the id that it has, and a new one gets a new id',

@@ -4,21 +4,21 @@ const NAME_CHARACTERS_MAX = 64;
 /** What a misspelt name has. A code, a text or a secret that came in the place of a name has more, and is not repeated. */
 const NAME_PATTERN = /^[A-Za-z]+$/;
 
-/** The place of a value in a body: `businesses[0].name`; of the body itself its name for people. */
-export function placeInBody(path: readonly PropertyKey[]): string {
+/** The path of a value in a body as a text: `businesses[0].name`; of the body itself its name for people. */
+export function pathInBody(path: readonly PropertyKey[]): string {
   if (path.length === 0) return 'The request body';
-  return path.reduce<string>((place, part) => {
-    if (typeof part === 'number') return `${place}[${part}]`;
-    return place === '' ? short(part) : `${place}.${short(part)}`;
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    return text === '' ? short(part) : `${text}.${short(part)}`;
   }, '');
 }
 
-/** Says what is wrong with a value at which place, for a schema that says nothing itself. */
+/** Says what is wrong with a value at which path, for a schema that says nothing itself. */
 export function issueText(issue: z.core.$ZodRawIssue): string {
-  return `${placeInBody(issue.path ?? [])} ${problemOf(issue)}`;
+  return `${pathInBody(issue.path ?? [])} ${problemOf(issue)}`;
 }
 
-/** What is wrong with a value, behind its place. */
+/** What is wrong with a value, as the text behind its path. */
 export function problemOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
