@@ -15,7 +15,7 @@ import type { RequestHasher } from '../../ports/request-hasher.ts';
 import type { Stores } from '../../ports/stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 import { recordChange } from '../operator-change.ts';
-import { type PricePlan, planPrices, schedulePlaceOf } from './plan-prices.ts';
+import { type PricePlan, planPrices, schedulePositionOf } from './plan-prices.ts';
 import type { PriceSource } from './price-source.ts';
 import { type PriceFormat, readPriceFile } from './read-price-file.ts';
 
@@ -85,8 +85,8 @@ export class ImportPrices {
       const { priceVersions } = stores;
       const revision = await priceVersions.nextRevision();
       const at = clock.now();
-      const place = await schedulePlaceOf(stores, given.effectiveFrom, at);
-      if (revision !== plan.revision + 1 || place.replaces !== plan.replaces) {
+      const position = await schedulePositionOf(stores, given.effectiveFrom, at);
+      if (revision !== plan.revision + 1 || position.replaces !== plan.replaces) {
         throw new Rejected({ kind: 'preview-outdated' });
       }
       const id = ids.hex24(at);

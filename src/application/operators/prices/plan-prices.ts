@@ -25,28 +25,28 @@ export interface PriceChanges extends PriceChangeCounts {
   readonly rows: readonly RowChange[];
 }
 
-/** Where an import would stand in the schedule: equal places have equal texts. */
-export interface SchedulePlace {
+/** Where an import would stand in the schedule: equal positions have equal texts. */
+export interface SchedulePosition {
   readonly revision: number;
   /** The version in force when the import takes effect; null for the list of a seed file, or none. */
   readonly replaces: string | null;
 }
 
 /** A version that could be made of an import. */
-export interface PricePlan extends SchedulePlace, BuiltPrices {
-  /** A digest of the import, its instant and its place in the schedule. */
+export interface PricePlan extends SchedulePosition, BuiltPrices {
+  /** A digest of the import, its instant and its position in the schedule. */
   readonly preview: string;
   readonly changes: PriceChanges;
   /** What the import replaces, when that is the list of a seed file. */
   readonly seeded: PriceSource | null;
 }
 
-/** The place of an import in the schedule. Rejects as `effective-from-past` and `too-many-scheduled-prices`. */
-export async function schedulePlaceOf(
+/** The position of an import in the schedule. Rejects as `effective-from-past` and `too-many-scheduled-prices`. */
+export async function schedulePositionOf(
   { priceVersions }: Pick<Stores, 'priceVersions'>,
   effectiveFrom: number | null,
   now: number,
-): Promise<SchedulePlace> {
+): Promise<SchedulePosition> {
   const scheduled = await priceVersions.scheduledAfter(now);
   const rejection = scheduleRejection(effectiveFrom, scheduled.length, now);
   if (rejection !== null) throw new Rejected(rejection);
@@ -61,11 +61,11 @@ export async function planPrices(
   effectiveFrom: number | null,
   now: number,
 ): Promise<PricePlan> {
-  const { place, seeded, before } = await replacedPrices(unitOfWork, effectiveFrom, now);
+  const { position, seeded, before } = await replacedPrices(unitOfWork, effectiveFrom, now);
   const system = wholeSystem(before?.system ?? null, given);
   const builder = new PriceListBuilder();
   const comparison = new RowComparison({ rowsMax: PREVIEW_ROWS_MAX });
-  const content = [place.revision, place.replaces, effectiveFrom, JSON.stringify(system)];
+  const content = [position.revision, position.replaces, effectiveFrom, JSON.stringify(system)];
   const names = new Set([...(before?.countries ?? []), ...(international?.keys() ?? [])]);
   for (const countryIso of [...names].sort()) {
     const earlier = (await before?.rowsOf(countryIso)) ?? [];
@@ -77,18 +77,18 @@ export async function planPrices(
   }
   const changes = { system: systemPriceChanges(before?.system ?? null, system), ...comparison.result() };
   const preview = requestHasher.digest(JSON.stringify(content));
-  return { ...place, ...builder.build(system), preview, changes, seeded };
+  return { ...position, ...builder.build(system), preview, changes, seeded };
 }
 
-/** The place of an import, and the list that it replaces there. */
+/** The position of an import, and the list that it replaces there. */
 async function replacedPrices(unitOfWork: UnitOfWork, effectiveFrom: number | null, now: number) {
-  const [place, stored] = await unitOfWork.read(async (stores) => {
-    const found = await schedulePlaceOf(stores, effectiveFrom, now);
+  const [position, stored] = await unitOfWork.read(async (stores) => {
+    const found = await schedulePositionOf(stores, effectiveFrom, now);
     return [found, found.replaces === null ? await stores.prices.load() : null] as const;
   });
   const seeded = stored === null ? null : seededSource(stored);
-  const before = place.replaces === null ? seeded : await storedSource(unitOfWork, place.replaces);
-  return { place, seeded, before };
+  const before = position.replaces === null ? seeded : await storedSource(unitOfWork, position.replaces);
+  return { position, seeded, before };
 }
 
 /** The first list of an installation has every system price. Rejects as `incomplete-prices`. */
