@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LATE_ENTRY_MS, ReadStatement } from '../../src/application/operators/read-statement.ts';
 import type { StatementPlace } from '../../src/application/ports/stores/billing-stores.ts';
 import type { ProjectKey } from '../../src/domain/access/project-key.ts';
+import type { AuditRecord } from '../../src/domain/audit/audit-record.ts';
 import {
   correctionEntry,
   depositEntry,
@@ -9,7 +10,6 @@ import {
   settlementEntry,
   thresholdResetEntry,
 } from '../../src/domain/billing/ledger.ts';
-import type { AuditRecord } from '../../src/domain/operators/audit-record.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import { aNewAccount, anId, aProject, NOW } from '../support/builders.ts';
 import { type Storage, storageOfSuite } from './storage.ts';

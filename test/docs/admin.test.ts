@@ -4,7 +4,7 @@ import { ADMIN_ONLY_ERROR_CODE_MEANINGS } from '../../src/adapters/http/routing/
 import { rejectionError } from '../../src/adapters/http/routing/rejection-errors.ts';
 import type { OperatorRejection } from '../../src/application/errors/rejected.ts';
 import { KEY_STATUSES } from '../../src/domain/access/project-key.ts';
-import { AUDIT_ACTIONS } from '../../src/domain/operators/audit-record.ts';
+import { AUDIT_ACTIONS } from '../../src/domain/audit/audit-record.ts';
 import { ZERO } from '../../src/domain/shared/money.ts';
 import { RESOURCE_USERS } from '../../src/domain/whatsapp/resource-changes.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';

@@ -1,10 +1,11 @@
+import { auditedAccount } from '../../domain/audit/audited.ts';
 import { type Account, correctionRejection, topUpRejection } from '../../domain/billing/account.ts';
 import { correctionEntry, depositEntry, thresholdResetEntry } from '../../domain/billing/ledger.ts';
 import { type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-credit.ts';
 import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
-import { auditedAccount } from '../../domain/operators/audited.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
 import { add, type Money, toIqd, ZERO } from '../../domain/shared/money.ts';
+import { recordChange } from '../audit/record-change.ts';
 import { lockedAccount } from '../billing/account-of.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import { Rejected } from '../errors/rejected.ts';
@@ -15,7 +16,7 @@ import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { ManagedProject } from '../ports/stores/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { lockedProject, projectNamed, recordChange } from './operator-change.ts';
+import { lockedProject, projectNamed } from './named-project.ts';
 
 /** An amount that an operator adds to the balance of a project, or takes from it. */
 export interface CreditChange {

@@ -1,6 +1,6 @@
+import type { AuditAction, AuditRecord } from '../../domain/audit/audit-record.ts';
 import { failedAtStart, waitsForStartOf } from '../../domain/campaigns/campaign.ts';
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
-import type { AuditAction, AuditRecord } from '../../domain/operators/audit-record.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
 import type { AdvanceMessages } from '../attempts/advance-messages.ts';
 import { Rejected } from '../errors/rejected.ts';

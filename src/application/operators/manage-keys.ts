@@ -7,9 +7,10 @@ import {
   type ProjectKey,
   WORKING_KEYS_MAX,
 } from '../../domain/access/project-key.ts';
-import { changedFields } from '../../domain/operators/audit-record.ts';
-import { auditedKey } from '../../domain/operators/audited.ts';
+import { changedFields } from '../../domain/audit/audit-record.ts';
+import { auditedKey } from '../../domain/audit/audited.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
+import { newChange, recordChange } from '../audit/record-change.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -17,7 +18,7 @@ import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { KeyPlace, ManagedProject } from '../ports/stores/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
+import { lockedProject, projectNamed } from './named-project.ts';
 import { cutPage, type ListPage } from './walk-page.ts';
 
 /** A key as operators see it; `now` is when it was read. */

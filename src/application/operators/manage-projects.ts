@@ -1,12 +1,13 @@
 import { DEFAULT_SETTINGS, type Project, type ProjectSettings } from '../../domain/access/project.ts';
+import { type AuditedFields, changedFields } from '../../domain/audit/audit-record.ts';
+import { auditedLowCredit, auditedProject } from '../../domain/audit/audited.ts';
 import type { Account } from '../../domain/billing/account.ts';
 import { changedLowCredit, isSameLowCredit } from '../../domain/billing/low-credit.ts';
-import { type AuditedFields, changedFields } from '../../domain/operators/audit-record.ts';
-import { auditedLowCredit, auditedProject } from '../../domain/operators/audited.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
 import { type Money, ZERO } from '../../domain/shared/money.ts';
 import type { PlainSecret } from '../../domain/shared/sealed-secret.ts';
+import { newChange, recordChange } from '../audit/record-change.ts';
 import { accountOf, lockedAccount, readAccount } from '../billing/account-of.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import { Rejected } from '../errors/rejected.ts';
@@ -18,7 +19,7 @@ import type { ManagedProject } from '../ports/stores/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { SealWebhook } from '../webhooks/seal-webhook.ts';
-import { lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
+import { lockedProject, projectNamed } from './named-project.ts';
 import { cutPage, type ListPage } from './walk-page.ts';
 
 /** A project with its account. */

@@ -1,10 +1,10 @@
 import type { Actor } from '../../domain/shared/actor.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
+import { newChange, recordChange } from '../audit/record-change.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { deleteReports } from '../reports/remove-reports.ts';
-import { newChange, recordChange } from './operator-change.ts';
 
 interface Ports {
   readonly unitOfWork: UnitOfWork;

@@ -1,6 +1,6 @@
+import { type AuditAction, changedFields } from '../../domain/audit/audit-record.ts';
+import { auditedSenderId } from '../../domain/audit/audited.ts';
 import type { MobileOperatorPrices } from '../../domain/billing/pricing.ts';
-import { type AuditAction, changedFields } from '../../domain/operators/audit-record.ts';
-import { auditedSenderId } from '../../domain/operators/audited.ts';
 import {
   approvedSenderId,
   type ManagedSenderId,
@@ -11,12 +11,13 @@ import {
 } from '../../domain/senders/managed-sender-id.ts';
 import type { SenderIdStatus } from '../../domain/senders/sender-id.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
+import { newChange, recordChange } from '../audit/record-change.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { lockedProject, newChange, projectIdIn, recordChange } from './operator-change.ts';
+import { lockedProject, projectIdIn } from './named-project.ts';
 import { cutPage, type ListPage } from './walk-page.ts';
 
 /** Which sender IDs a list has. */

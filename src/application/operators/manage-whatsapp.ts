@@ -1,10 +1,11 @@
-import { auditedWhatsapp } from '../../domain/operators/audited.ts';
+import { auditedWhatsapp } from '../../domain/audit/audited.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
 import { isSameJson } from '../../domain/shared/same-json.ts';
 import { completedTree, countNewIds, type GivenBusiness } from '../../domain/whatsapp/given-resources.ts';
 import { resourceChanges, resourcesInUse } from '../../domain/whatsapp/resource-changes.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { newChange, recordChange } from '../audit/record-change.ts';
 import { lockedAccount } from '../billing/account-of.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -12,7 +13,7 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { lockedTreeOf, treeOf } from '../whatsapp/tree-of.ts';
-import { lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
+import { lockedProject, projectNamed } from './named-project.ts';
 
 interface Ports {
   readonly unitOfWork: UnitOfWork;

@@ -1,6 +1,6 @@
-import type { AuditRecord } from '../../domain/operators/audit-record.ts';
+import type { AuditRecord } from '../../domain/audit/audit-record.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { projectIdIn } from './operator-change.ts';
+import { projectIdIn } from './named-project.ts';
 import { cutPage, type ListPage } from './walk-page.ts';
 
 /** The changes of operators, as they were recorded. */

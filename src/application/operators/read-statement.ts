@@ -3,7 +3,7 @@ import { type Money, subtract } from '../../domain/shared/money.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { StatementPlace } from '../ports/stores/billing-stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { projectNamed } from './operator-change.ts';
+import { projectNamed } from './named-project.ts';
 import { cutPage, type ListPage } from './walk-page.ts';
 
 /** A ledger entry, and the balance after it. */

@@ -1,14 +1,14 @@
+import { auditedAccount } from '../../domain/audit/audited.ts';
 import { demoRefill } from '../../domain/billing/demo-credit.ts';
 import { depositEntry } from '../../domain/billing/ledger.ts';
-import { auditedAccount } from '../../domain/operators/audited.ts';
 import { add, toIqd } from '../../domain/shared/money.ts';
+import { recordChange } from '../audit/record-change.ts';
 import { lockedAccount } from '../billing/account-of.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { recordChange } from './operator-change.ts';
 
 const REASON = 'the demo project had little credit left';
 

@@ -3,7 +3,7 @@ import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 import type { FoundMessage } from '../ports/stores/message-search-store.ts';
 import type { MessagePlace } from '../ports/stores/message-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { projectIdIn } from './operator-change.ts';
+import { projectIdIn } from './named-project.ts';
 import { type ListPage, walkPage } from './walk-page.ts';
 
 /** What an operator searches messages by; null for what does not matter. */

@@ -1,7 +1,7 @@
+import { auditedRestore } from '../../domain/audit/audited.ts';
 import { replanned } from '../../domain/campaigns/campaign.ts';
-import { auditedRestore } from '../../domain/operators/audited.ts';
+import { newChange, recordChange } from '../audit/record-change.ts';
 import { startCampaignJobId } from '../jobs/campaign-jobs.ts';
-import { newChange, recordChange } from '../operators/operator-change.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ReadAuditLog } from '../../../src/application/operators/read-audit-log.ts';
-import type { AuditRecord } from '../../../src/domain/operators/audit-record.ts';
+import type { AuditRecord } from '../../../src/domain/audit/audit-record.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { anId, NOW, PROJECT_ID } from '../../support/builders.ts';
 

@@ -1,5 +1,5 @@
 import type { AuditLogStore, AuditQuery } from '../../../application/ports/stores/audit-log-store.ts';
-import type { AuditAction, AuditedFields, AuditRecord } from '../../../domain/operators/audit-record.ts';
+import type { AuditAction, AuditedFields, AuditRecord } from '../../../domain/audit/audit-record.ts';
 import type { Actor } from '../../../domain/shared/actor.ts';
 import type { Insert, Row, Value } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';

@@ -1,11 +1,12 @@
+import { auditedPriceChanges } from '../../../domain/audit/audited.ts';
 import {
   type BuiltPrices,
   type CountryPrices,
   PriceListBuilder,
 } from '../../../domain/billing/price-list-builder.ts';
 import type { PriceVersion } from '../../../domain/billing/price-version.ts';
-import { auditedPriceChanges } from '../../../domain/operators/audited.ts';
 import type { Actor } from '../../../domain/shared/actor.ts';
+import { recordChange } from '../../audit/record-change.ts';
 import { nextRound } from '../../concurrency/next-round.ts';
 import { Rejected } from '../../errors/rejected.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -14,7 +15,6 @@ import type { IdSource } from '../../ports/id-source.ts';
 import type { RequestHasher } from '../../ports/request-hasher.ts';
 import type { Stores } from '../../ports/stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
-import { recordChange } from '../operator-change.ts';
 import { type PricePlan, planPrices, schedulePositionOf } from './plan-prices.ts';
 import type { PriceSource } from './price-source.ts';
 import { type PriceFormat, readPriceFile } from './read-price-file.ts';

@@ -1,3 +1,4 @@
+import { auditedVersion } from '../../../domain/audit/audited.ts';
 import type { SystemPrices } from '../../../domain/billing/price-changes.ts';
 import {
   isWithdrawable,
@@ -6,15 +7,14 @@ import {
   priceVersionStatus,
 } from '../../../domain/billing/price-version.ts';
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
-import { auditedVersion } from '../../../domain/operators/audited.ts';
 import type { Actor } from '../../../domain/shared/actor.ts';
 import type { Page } from '../../../domain/shared/page.ts';
+import { recordChange } from '../../audit/record-change.ts';
 import { Rejected } from '../../errors/rejected.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdSource } from '../../ports/id-source.ts';
 import type { Stores } from '../../ports/stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
-import { recordChange } from '../operator-change.ts';
 import { cutPage, type ListPage } from '../walk-page.ts';
 
 /** A version, and what it is now. */

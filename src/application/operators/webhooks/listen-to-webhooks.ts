@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 import type { WebhookRequest } from '../../ports/webhook-transport.ts';
 import type { AttemptDelivery } from '../../webhooks/attempt-delivery.ts';
-import { projectNamed } from '../operator-change.ts';
+import { projectNamed } from '../named-project.ts';
 
 /** An event that was made earlier than this is committed: a page begins there at the latest. */
 export const EVENT_SETTLES_MS = 5 * millisecondsInSecond;

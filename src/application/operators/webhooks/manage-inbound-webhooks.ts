@@ -1,10 +1,11 @@
-import { changedFields } from '../../../domain/operators/audit-record.ts';
-import { auditedInboundWebhook } from '../../../domain/operators/audited.ts';
+import { changedFields } from '../../../domain/audit/audit-record.ts';
+import { auditedInboundWebhook } from '../../../domain/audit/audited.ts';
 import type { Actor } from '../../../domain/shared/actor.ts';
 import { newInboundSecret, onlySecret, rotated } from '../../../domain/webhooks/inbound-secrets.ts';
 import { addressOf, type InboundWebhook } from '../../../domain/webhooks/inbound-webhook.ts';
 import { discard } from '../../../domain/webhooks/webhook-event.ts';
 import { findPhoneNumber } from '../../../domain/whatsapp/whatsapp-resources.ts';
+import { newChange, recordChange } from '../../audit/record-change.ts';
 import { Rejected } from '../../errors/rejected.ts';
 import { deliverWebhooksJob } from '../../jobs/webhook-jobs.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -17,7 +18,7 @@ import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 import type { WakeSignal } from '../../ports/wake-signal.ts';
 import type { WebhookTransport } from '../../ports/webhook-transport.ts';
 import { lockedTreeOf } from '../../whatsapp/tree-of.ts';
-import { lockedProject, newChange, projectNamed, recordChange } from '../operator-change.ts';
+import { lockedProject, projectNamed } from '../named-project.ts';
 import { cutPage, type ListPage } from '../walk-page.ts';
 
 /** A webhook as operators see it; `now` is when it was read. */

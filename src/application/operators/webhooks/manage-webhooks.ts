@@ -1,4 +1,4 @@
-import { auditedCircuit } from '../../../domain/operators/audited.ts';
+import { auditedCircuit } from '../../../domain/audit/audited.ts';
 import type { Actor } from '../../../domain/shared/actor.ts';
 import { CLOSED_CIRCUIT } from '../../../domain/shared/circuit-breaker.ts';
 import { destinationKey, type WebhookDestination } from '../../../domain/webhooks/destination.ts';
@@ -6,6 +6,7 @@ import { hostOf } from '../../../domain/webhooks/endpoint.ts';
 import { type Resent, resend } from '../../../domain/webhooks/resend.ts';
 import type { WebhookEvent } from '../../../domain/webhooks/webhook-event.ts';
 import { orderingOf, type WebhookOrdering } from '../../../domain/webhooks/webhook-kind.ts';
+import { newChange, recordChange } from '../../audit/record-change.ts';
 import { Rejected } from '../../errors/rejected.ts';
 import { deliverWebhooksJob } from '../../jobs/webhook-jobs.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -13,7 +14,7 @@ import type { IdSource } from '../../ports/id-source.ts';
 import type { Stores } from '../../ports/stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 import type { WakeSignal } from '../../ports/wake-signal.ts';
-import { newChange, projectNamed, recordChange } from '../operator-change.ts';
+import { projectNamed } from '../named-project.ts';
 import { eventOf } from './webhook-event-of.ts';
 
 /** Events that one call makes due. Its transaction takes some milliseconds, and other work goes on before the next one. */

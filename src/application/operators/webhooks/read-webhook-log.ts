@@ -3,7 +3,7 @@ import type { WebhookAttempt } from '../../../domain/webhooks/webhook-attempt.ts
 import type { WebhookState } from '../../../domain/webhooks/webhook-event.ts';
 import type { DestinationCircuit, EventPlace, LoggedEvent } from '../../ports/stores/webhook-log-store.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
-import { projectIdIn } from '../operator-change.ts';
+import { projectIdIn } from '../named-project.ts';
 import { type ListPage, pageOf, walkPage } from '../walk-page.ts';
 import { eventOf } from './webhook-event-of.ts';
 

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../../domain/operators/audit-record.ts';
+import type { AuditRecord } from '../../../domain/audit/audit-record.ts';
 
 /** Which records a list has: those of a project, or all with null. */
 export interface AuditQuery {

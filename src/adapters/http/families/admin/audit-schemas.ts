@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AUDIT_ACTIONS } from '../../../../domain/operators/audit-record.ts';
+import { AUDIT_ACTIONS } from '../../../../domain/audit/audit-record.ts';
 import { ACTORS } from '../../../../domain/shared/actor.ts';
 import { ID_EXAMPLE, INSTANT_EXAMPLE, id, instant, next, pageQuery } from './shared-schemas.ts';
 

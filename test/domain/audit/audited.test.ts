@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changedFields } from '../../../src/domain/operators/audit-record.ts';
+import { changedFields } from '../../../src/domain/audit/audit-record.ts';
 import {
   AUDITED_RESOURCES_MAX,
   auditedAccount,
@@ -13,7 +13,7 @@ import {
   auditedSenderId,
   auditedVersion,
   auditedWhatsapp,
-} from '../../../src/domain/operators/audited.ts';
+} from '../../../src/domain/audit/audited.ts';
 import { CLOSED_CIRCUIT } from '../../../src/domain/shared/circuit-breaker.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import {
