@@ -5,9 +5,9 @@ import {
   attemptDeadlineJob,
   attemptDeadlineJobId,
 } from '../../src/application/jobs/attempt-jobs.ts';
-import type { LeasedJob } from '../../src/application/jobs/job.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
+import type { LeasedJob } from '../../src/domain/jobs/job.ts';
 import type { DeliveryReceipt } from '../../src/domain/providers/delivery-receipt.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import { advanceMessagesWith } from '../support/advance-messages.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
-import type { Job } from '../../src/application/jobs/job.ts';
 import { syncWhatsappJob } from '../../src/application/jobs/whatsapp-jobs.ts';
+import type { Job } from '../../src/domain/jobs/job.ts';
 import { CLOSED_CIRCUIT } from '../../src/domain/shared/circuit-breaker.ts';
 import { aMessage, anSmsId, NOW, PROJECT_ID } from '../support/builders.ts';
 import { type Storage, storageOfSuite } from './storage.ts';

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
-import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import type { WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { RecordDeliveries } from '../../src/application/webhooks/record-deliveries.ts';
 import { ReleaseJobs } from '../../src/application/webhooks/release-jobs.ts';
+import { LEASE_MS, type LeasedJob } from '../../src/domain/jobs/job.ts';
 import { CLOSED_CIRCUIT } from '../../src/domain/shared/circuit-breaker.ts';
 import { destinationKey } from '../../src/domain/webhooks/destination.ts';
 import { aDeliveryReport, aMessage, NOW } from '../support/builders.ts';

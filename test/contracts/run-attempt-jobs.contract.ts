@@ -10,8 +10,8 @@ import type { SubmitAttempts } from '../../src/application/attempts/submit-attem
 import { START_WAIT_MS, WaitingStarts } from '../../src/application/attempts/waiting-starts.ts';
 import { BackgroundWork } from '../../src/application/concurrency/background-work.ts';
 import { type AttemptWork, startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
-import type { LeasedJob } from '../../src/application/jobs/job.ts';
 import type { ChannelProvider } from '../../src/application/ports/channel-provider.ts';
+import type { LeasedJob } from '../../src/domain/jobs/job.ts';
 import { WAITING_MIN } from '../../src/domain/providers/submission-share.ts';
 import { advanceMessagesWith } from '../support/advance-messages.ts';
 import { aMessage, aNewAccount, anSmsId, aProject, NOW, SECOND_MS } from '../support/builders.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
-import type { Job, LeasedJob } from '../../src/application/jobs/job.ts';
 import type { JobPlace, LastServed } from '../../src/application/ports/stores/job-store.ts';
 import type { IdempotencyRecord } from '../../src/domain/idempotency/idempotency.ts';
+import type { Job, LeasedJob } from '../../src/domain/jobs/job.ts';
 import type { JobPriority } from '../../src/domain/jobs/job-priority.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import {

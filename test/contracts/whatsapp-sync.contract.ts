@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { BackgroundWork } from '../../src/application/concurrency/background-work.ts';
-import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import { RecordJobFailure } from '../../src/application/jobs/record-job-failure.ts';
 import { RenewLeases } from '../../src/application/jobs/renew-leases.ts';
 import { SYNC_WHATSAPP_JOB_ID, type SyncWhatsappWork } from '../../src/application/jobs/whatsapp-jobs.ts';
 import { RunWhatsappSync } from '../../src/application/whatsapp/run-whatsapp-sync.ts';
 import { SyncWhatsapp } from '../../src/application/whatsapp/sync-whatsapp.ts';
 import { WhatsappPlatforms } from '../../src/application/whatsapp/whatsapp-platforms.ts';
+import { LEASE_MS, type LeasedJob } from '../../src/domain/jobs/job.ts';
 import { NOW } from '../support/builders.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { type Storage, storageOfSuite } from './storage.ts';

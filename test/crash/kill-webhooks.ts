@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
-import { LEASE_MS } from '../../src/application/jobs/job.ts';
+import { LEASE_MS } from '../../src/domain/jobs/job.ts';
 import { writeCertificate } from '../support/certificate-files.ts';
 import { startChild } from '../support/child-process.ts';
 import { commit } from '../support/commit.ts';

@@ -100,7 +100,6 @@ import {
   CAMPAIGN_JOBS_MAX,
   CAMPAIGN_JOBS_PER_PROJECT_MAX,
 } from '../../src/application/campaigns/run-campaign-jobs.ts';
-import { LEASE_MS, RENEW_EVERY_MS } from '../../src/application/jobs/job.ts';
 import {
   PROJECT_JOBS_HELD_MAX,
   PROJECT_JOBS_HELD_PER_PROJECT_MAX,
@@ -144,6 +143,7 @@ import {
 } from '../../src/domain/campaigns/campaign.ts';
 import { FAST_MESSAGES_PER_SECOND, MESSAGES_PER_SECOND } from '../../src/domain/campaigns/sending-rate.ts';
 import { RESULT_GRACE_MS } from '../../src/domain/chain/attempt-deadline.ts';
+import { LEASE_MS, RENEW_EVERY_MS } from '../../src/domain/jobs/job.ts';
 import {
   CUSTOM_MESSAGE_CHARACTERS_MAX,
   SENDER_ID_CHARACTERS_MAX,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import { RESULT_GRACE_MS } from '../../src/domain/chain/attempt-deadline.ts';
+import { LEASE_MS, type LeasedJob } from '../../src/domain/jobs/job.ts';
 import { Gate } from '../support/job-collector.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 import { type Member, ServiceGroup } from '../support/service-group.ts';

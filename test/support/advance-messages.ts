@@ -1,9 +1,9 @@
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { AdmitStarts } from '../../src/application/attempts/admit-starts.ts';
 import { AdvanceMessages } from '../../src/application/attempts/advance-messages.ts';
+import { CampaignLimits } from '../../src/application/attempts/campaign-limits.ts';
 import { SubmissionCapacity } from '../../src/application/attempts/submission-capacity.ts';
 import { WaitingStarts } from '../../src/application/attempts/waiting-starts.ts';
-import { CampaignLimits } from '../../src/application/campaigns/campaign-limits.ts';
 import type { ChannelProvider } from '../../src/application/ports/channel-provider.ts';
 import type { Clock } from '../../src/application/ports/clock.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';

@@ -1,7 +1,6 @@
 import type { ContainerModule } from 'inversify';
 import type { SimulatedMessage } from '../../src/adapters/simulator/simulator.ts';
 import { BackgroundWork } from '../../src/application/concurrency/background-work.ts';
-import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import { RunJobs } from '../../src/application/jobs/run-jobs.ts';
 import { RecordProviderEvents } from '../../src/application/receipts/record-provider-events.ts';
 import type { Seed, SeedProject } from '../../src/application/seed/apply-seed.ts';
@@ -9,6 +8,7 @@ import { ApplySeed } from '../../src/application/seed/apply-seed.ts';
 import { readConfig } from '../../src/bootstrap/config/config.ts';
 import { buildContainer } from '../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
+import { LEASE_MS, type LeasedJob } from '../../src/domain/jobs/job.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import { aProject, NOW, someStoredPrices } from './builders.ts';
 import { RecordingLogger } from './recording-logger.ts';

@@ -1,5 +1,5 @@
 import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
-import type { LeasedJob } from '../../src/application/jobs/job.ts';
+import type { LeasedJob } from '../../src/domain/jobs/job.ts';
 import { aMessage } from './builders.ts';
 
 /** A leased job that can be told apart by its number. */

@@ -94,17 +94,19 @@ export function violationsOf({ path, text }: SourceFile): readonly string[] {
 }
 
 /**
- * Every circle among the folders of the domain, as `a -> b -> a`, the first folder in alphabetical order; empty when
- * the imports between folders go one way.
+ * Every circle among the folders in `root`, such as `src/domain`, as `a -> b -> a`, the first folder in alphabetical order;
+ * empty when the imports between folders go one way.
  */
-export function folderCircles(files: readonly SourceFile[]): readonly string[] {
+export function folderCircles(root: string, files: readonly SourceFile[]): readonly string[] {
+  const folderOf = (path: string): string | null =>
+    path.startsWith(`${root}/`) ? (/^([^/]+)\//.exec(path.slice(root.length + 1))?.[1] ?? null) : null;
   const imported = new Map<string, Set<string>>();
   for (const { path, text } of files) {
-    const folder = domainFolder(path);
+    const folder = folderOf(path);
     if (folder === null) continue;
     for (const specifier of specifiersOf(withoutComments(text))) {
       if (!specifier.startsWith('.')) continue;
-      const target = domainFolder(posix.join(posix.dirname(path), specifier));
+      const target = folderOf(posix.join(posix.dirname(path), specifier));
       if (target === null || target === folder) continue;
       imported.set(folder, (imported.get(folder) ?? new Set()).add(target));
     }
@@ -135,10 +137,6 @@ export function unusedExports(files: readonly SourceFile[]): readonly string[] {
         namedBy.get(name) === 1 ? [`${path}: ${name}`] : [],
       ),
     );
-}
-
-function domainFolder(path: string): string | null {
-  return /^src\/domain\/([^/]+)\//.exec(path)?.[1] ?? null;
 }
 
 /** Every module a file names in an import, a re-export, an import type or a dynamic import. */

@@ -1,7 +1,7 @@
 import { BatchDrain } from '../../application/concurrency/batch-drain.ts';
-import type { LeasedJob } from '../../application/jobs/job.ts';
 import type { JobHandler, JobQueue } from '../../application/ports/job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 
 /** Jobs that may wait: a few batches keep a consumer busy. More would wait in the order of their leases, not in rotation. */
 export const MEMORY_QUEUE_JOBS_MAX = 1_000;

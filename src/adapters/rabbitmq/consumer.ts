@@ -1,9 +1,9 @@
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { BatchDrain } from '../../application/concurrency/batch-drain.ts';
-import type { LeasedJob } from '../../application/jobs/job.ts';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type { JobHandler } from '../../application/ports/job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import { withDeadline } from './deadline.ts';
 import { decodeJob } from './job-envelope.ts';
 import { ReconnectingChannel } from './reconnecting-channel.ts';

@@ -1,5 +1,5 @@
-import type { LeasedJob } from '../../application/jobs/job.ts';
 import { isIdOf, parseWork } from '../../application/jobs/job-kinds.ts';
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 
 /** The form of the messages. A reader dead-letters what it does not know; the job's lease brings the job back. */

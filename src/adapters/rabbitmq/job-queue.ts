@@ -1,6 +1,6 @@
-import type { LeasedJob } from '../../application/jobs/job.ts';
 import type { JobHandler, JobQueue } from '../../application/ports/job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import { RabbitConsumer } from './consumer.ts';
 import { RabbitPublisher } from './publisher.ts';
 import { type Topology, topologyOf } from './topology.ts';

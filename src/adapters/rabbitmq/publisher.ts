@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { ConfirmChannel, Message } from 'amqplib';
 import { QueueBlocked } from '../../application/errors/queue-blocked.ts';
-import type { LeasedJob } from '../../application/jobs/job.ts';
 import type { Logger } from '../../application/ports/logger.ts';
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import { withDeadline } from './deadline.ts';
 import { encodeJob } from './job-envelope.ts';
 import { CLOSE_TIMEOUT_MS } from './open-channel.ts';

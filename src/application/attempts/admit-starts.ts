@@ -1,9 +1,9 @@
 import type { Project } from '../../domain/access/project.ts';
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import type { Message } from '../../domain/messages/message.ts';
-import type { CampaignLimits, StartingMessage } from '../campaigns/campaign-limits.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Stores } from '../ports/stores.ts';
+import type { CampaignLimits, StartingMessage } from './campaign-limits.ts';
 import type { SubmissionCapacity } from './submission-capacity.ts';
 import { type MayBegin, START_WAIT_MS, type WaitingStart, type WaitingStarts } from './waiting-starts.ts';
 

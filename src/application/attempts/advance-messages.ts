@@ -3,11 +3,10 @@ import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import type { ChainEvent } from '../../domain/chain/chain-event.ts';
 import { isGivenUp } from '../../domain/chain/chain-outcome.ts';
 import { advance } from '../../domain/chain/fallback-chain.ts';
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
-import { type MessageChange, recordProgress } from '../campaigns/record-progress.ts';
 import type { AttemptWork } from '../jobs/attempt-jobs.ts';
-import type { LeasedJob } from '../jobs/job.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
@@ -15,6 +14,7 @@ import { RESTORED_REASON, type RestorePoint } from '../restores/restore-point.ts
 import type { EnqueueWebhooks } from '../webhooks/enqueue-webhooks.ts';
 import type { AdmitStarts, AttemptStart, Postponed } from './admit-starts.ts';
 import { BatchWrites } from './batch-writes.ts';
+import { type MessageChange, recordCampaignProgress } from './record-campaign-progress.ts';
 import type { WaitingStart } from './waiting-starts.ts';
 
 /** Something that happened to one message. */
@@ -115,7 +115,7 @@ export class AdvanceMessages {
       // Behind all that waits for a result: sends of the project wait for its account from here to the commit.
       writes.post(stores),
       // Behind the ledger: accounts are locked before campaigns.
-      recordProgress(stores, { changes, stopReasons: writes.stopReasons, now }),
+      recordCampaignProgress(stores, { changes, stopReasons: writes.stopReasons, now }),
     ]);
     await this.#ports.enqueueWebhooks.statusChanges(stores, writes.statusChanges);
     const waited = new Set(due.filter(({ hasWaited }) => hasWaited).map(({ smsId }) => smsId));

@@ -2,6 +2,7 @@ import { type LedgerEntry, settlementEntry } from '../../domain/billing/ledger.t
 import { amountCaptured } from '../../domain/billing/settlement.ts';
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import type { ChainEffect } from '../../domain/chain/chain-outcome.ts';
+import type { Job } from '../../domain/jobs/job.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import {
   attemptDeadlineJob,
@@ -9,7 +10,6 @@ import {
   startAttemptJob,
   startAttemptJobId,
 } from '../jobs/attempt-jobs.ts';
-import type { Job } from '../jobs/job.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
 import type { Postponed } from './admit-starts.ts';

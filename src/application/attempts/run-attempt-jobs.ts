@@ -1,8 +1,8 @@
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
 import { StorageLocked } from '../errors/storage-locked.ts';
 import { groupBy } from '../group-by.ts';
 import type { AttemptWork } from '../jobs/attempt-jobs.ts';
-import type { LeasedJob } from '../jobs/job.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { CommitAttempts } from './commit-attempts.ts';

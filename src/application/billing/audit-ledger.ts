@@ -4,10 +4,10 @@ import {
   campaignDifferences,
   describeCampaignDifference,
 } from '../../domain/campaigns/campaign-sums.ts';
+import type { Job } from '../../domain/jobs/job.ts';
 import { AWAITED_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
 import { type Money, toIqd, ZERO } from '../../domain/shared/money.ts';
-import type { Job } from '../jobs/job.ts';
 import type { DeadLetter } from '../ports/stores/dead-letter-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 

@@ -1,5 +1,5 @@
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import type { StartCampaignWork, StopCampaignWork } from '../jobs/campaign-jobs.ts';
-import type { LeasedJob } from '../jobs/job.ts';
 import { type ProjectJobPorts, ProjectJobRunner } from '../jobs/project-job-runner.ts';
 import type { StartCampaigns } from './start-campaigns.ts';
 import type { StopCampaigns } from './stop-campaigns.ts';

@@ -14,6 +14,7 @@ import {
   type StartState,
   startCampaign,
 } from '../../domain/campaigns/start-campaign.ts';
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import { lockedAccount } from '../billing/account-of.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
@@ -21,7 +22,6 @@ import { Rejected } from '../errors/rejected.ts';
 import { runKeyed } from '../idempotency.ts';
 import { startAttemptJob } from '../jobs/attempt-jobs.ts';
 import { type StartCampaignWork, startCampaignJob } from '../jobs/campaign-jobs.ts';
-import type { LeasedJob } from '../jobs/job.ts';
 import { MinuteLog } from '../minute-log.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';

@@ -1,8 +1,8 @@
 import { smsIdOf } from '../../domain/campaigns/recipient.ts';
 import { BUSY_RETRY_MS } from '../../domain/chain/attempt-result.ts';
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import type { AdvanceMessages, MessageEvent } from '../attempts/advance-messages.ts';
 import { type StopCampaignWork, stopCampaignJob } from '../jobs/campaign-jobs.ts';
-import type { LeasedJob } from '../jobs/job.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 

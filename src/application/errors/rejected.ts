@@ -1,4 +1,5 @@
 import type { BalanceBelowHolds, BalanceTooLarge } from '../../domain/billing/account.ts';
+import type { PriceMistake } from '../../domain/billing/price-row.ts';
 import type { PriceScheduleRejection } from '../../domain/billing/price-version.ts';
 import type { AttachRejection } from '../../domain/campaigns/attach-recipients.ts';
 import type { CampaignStatus } from '../../domain/campaigns/campaign.ts';
@@ -10,8 +11,11 @@ import type { ReportStatus, TooManyReports } from '../../domain/reports/report.t
 import type { TestNumberRejected } from '../../domain/sandbox/sandbox-send.ts';
 import type { SenderIdRequestRejection } from '../../domain/senders/managed-sender-id.ts';
 import type { ResourceUse } from '../../domain/whatsapp/resource-changes.ts';
-import type { PriceMistake } from '../operators/prices/price-mistakes.ts';
-import type { TooManyUntried } from '../sending/untried-messages.ts';
+
+/** The project has to wait until workers have tried what it has sent before. */
+export interface TooManyUntried {
+  readonly kind: 'too-many-untried';
+}
 
 /** Every reason why a well-formed request is not done. */
 export type Rejection =

@@ -1,6 +1,6 @@
+import type { Job } from '../../domain/jobs/job.ts';
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import type { Message } from '../../domain/messages/message.ts';
-import type { Job } from './job.ts';
 import type { FieldsOf } from './work-codec.ts';
 
 /** Try the channel at a position of a message's chain, or end that channel's time. */

@@ -1,5 +1,5 @@
 import type { Campaign } from '../../domain/campaigns/campaign.ts';
-import type { Job } from './job.ts';
+import type { Job } from '../../domain/jobs/job.ts';
 import type { FieldsOf } from './work-codec.ts';
 
 /** Start a scheduled campaign at its time. */

@@ -1,5 +1,5 @@
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import type { JobHandler, JobQueue } from '../ports/job-queue.ts';
-import type { LeasedJob } from './job.ts';
 
 interface FailoverQueues {
   readonly broker: JobQueue;

@@ -1,4 +1,5 @@
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
+import type { LeasedJob, Work } from '../../domain/jobs/job.ts';
 import {
   type AttemptWork,
   attemptDeadlineJobId,
@@ -12,7 +13,6 @@ import {
   startCampaignJobId,
   stopCampaignJobId,
 } from './campaign-jobs.ts';
-import type { LeasedJob, Work } from './job.ts';
 import { makeReportJobId, REPORT_FIELDS, type ReportWork, removeReportJobId } from './report-jobs.ts';
 import { RUN_RETENTION_FIELDS, RUN_RETENTION_JOB_ID, type RunRetentionWork } from './retention-jobs.ts';
 import { deliverWebhooksJobId, WEBHOOK_FIELDS, type WebhookWork } from './webhook-jobs.ts';

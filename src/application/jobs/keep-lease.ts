@@ -1,5 +1,5 @@
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import type { Timeout } from '../ports/timeout.ts';
-import type { LeasedJob } from './job.ts';
 import type { RenewLeases } from './renew-leases.ts';
 
 /** What `keepLease` needs. */

@@ -1,5 +1,5 @@
+import type { LeasedJob, Work } from '../../domain/jobs/job.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
-import type { LeasedJob, Work } from './job.ts';
 import { keepLease, type LeasePorts } from './keep-lease.ts';
 import type { RecordJobFailure } from './record-job-failure.ts';
 

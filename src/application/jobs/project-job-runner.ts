@@ -1,9 +1,9 @@
+import type { LeasedJob, Work } from '../../domain/jobs/job.ts';
 import { FairGate } from '../concurrency/fair-gate.ts';
 import { InFlight } from '../concurrency/in-flight.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import type { LeasedJob, Work } from './job.ts';
 import { type LongJobPorts, LongJobRunner } from './long-job-runner.ts';
 
 export interface ProjectJobPorts extends LongJobPorts {

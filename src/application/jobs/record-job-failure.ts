@@ -1,10 +1,10 @@
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
 import { messageOf } from '../errors/error-text.ts';
 import { isStorageFailure } from '../errors/storage-failure.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { LeasedJob } from './job.ts';
 import { loggedJobId } from './webhook-jobs.ts';
 
 /** A job that failed this often, each time by itself, is dead-lettered. Leases that merely ran out do not count. */

@@ -1,7 +1,7 @@
+import type { Job, LeasedJob, Work } from '../../domain/jobs/job.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { Job, LeasedJob, Work } from './job.ts';
 
 interface RecurringPorts {
   readonly unitOfWork: UnitOfWork;

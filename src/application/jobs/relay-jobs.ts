@@ -1,3 +1,4 @@
+import { LEASE_MS, type LeasedJob } from '../../domain/jobs/job.ts';
 import { QueueBlocked } from '../errors/queue-blocked.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -6,7 +7,6 @@ import type { Logger } from '../ports/logger.ts';
 import type { LastServed } from '../ports/stores/job-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { LEASE_MS, type LeasedJob } from './job.ts';
 import { parseWork } from './job-kinds.ts';
 import { logDeadLettered } from './record-job-failure.ts';
 

@@ -1,7 +1,7 @@
+import { type ConfirmedLease, LEASE_MS, type LeasedJob, type Work } from '../../domain/jobs/job.ts';
 import { Batcher } from '../concurrency/batcher.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
-import { type ConfirmedLease, LEASE_MS, type LeasedJob, type Work } from './job.ts';
 
 interface RenewPorts {
   readonly unitOfWork: UnitOfWork;

@@ -1,5 +1,5 @@
+import type { Job } from '../../domain/jobs/job.ts';
 import { expiresAt, type Report } from '../../domain/reports/report.ts';
-import type { Job } from './job.ts';
 import type { FieldsOf } from './work-codec.ts';
 
 /** Make the file of a report. */

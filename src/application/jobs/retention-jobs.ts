@@ -1,5 +1,5 @@
 import { millisecondsInDay, millisecondsInHour } from 'date-fns/constants';
-import { INSTALLATION, type Job } from './job.ts';
+import { INSTALLATION, type Job } from '../../domain/jobs/job.ts';
 import type { FieldsOf } from './work-codec.ts';
 
 /** Anonymise or remove what projects do not keep any longer. */

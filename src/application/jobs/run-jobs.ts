@@ -1,9 +1,9 @@
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import { REPEATS_END_MS } from '../concurrency/batch-runner.ts';
 import { runByHalves } from '../concurrency/by-halves.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import type { LeasedJob } from './job.ts';
 import { isJobKind, type JobRunners } from './job-kinds.ts';
 import type { RecordJobFailure } from './record-job-failure.ts';
 

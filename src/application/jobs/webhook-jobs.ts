@@ -1,5 +1,5 @@
+import type { Job } from '../../domain/jobs/job.ts';
 import { destinationKey, type WebhookDestination } from '../../domain/webhooks/destination.ts';
-import type { Job } from './job.ts';
 import type { FieldsOf } from './work-codec.ts';
 
 const DELIVERIES = 'webhooks';

@@ -1,5 +1,5 @@
 import { millisecondsInHour } from 'date-fns/constants';
-import { INSTALLATION, type Job } from './job.ts';
+import { INSTALLATION, type Job } from '../../domain/jobs/job.ts';
 import type { FieldsOf } from './work-codec.ts';
 
 /** Bring the stored whatsapp numbers and templates of all projects in line with the platform. */

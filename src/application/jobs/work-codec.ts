@@ -1,5 +1,5 @@
+import type { Work } from '../../domain/jobs/job.ts';
 import { isStorableLine } from '../../domain/shared/storable-text.ts';
-import type { Work } from './job.ts';
 
 /** An id has no slash: put together with slashes, the id of a job tells which work it has. */
 type FieldType = 'id' | 'text' | 'whole number' | 'mark';

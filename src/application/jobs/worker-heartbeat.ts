@@ -1,11 +1,11 @@
 import { millisecondsInDay } from 'date-fns/constants';
+import { LEASE_MS } from '../../domain/jobs/job.ts';
 import { CLOCKS_DIFFER_MS_MAX } from '../../domain/shared/instant.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Timeout } from '../ports/timeout.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import { LEASE_MS } from './job.ts';
 import { LEASES_TRUSTED_MS, WorkerWatch } from './worker-watch.ts';
 
 /** A worker whose newest heartbeat is older than this many milliseconds does not count as running, in `/readyz`. */

@@ -1,4 +1,4 @@
-import { LEASE_MS } from './job.ts';
+import { LEASE_MS } from '../../domain/jobs/job.ts';
 
 /** How often a process that runs jobs records that it does, in milliseconds. */
 export const WORKER_HEARTBEAT_MS = 1_000;

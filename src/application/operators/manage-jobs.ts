@@ -1,11 +1,11 @@
 import type { AuditAction, AuditRecord } from '../../domain/audit/audit-record.ts';
 import { failedAtStart, waitsForStartOf } from '../../domain/campaigns/campaign.ts';
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
+import { INSTALLATION } from '../../domain/jobs/job.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
 import type { AdvanceMessages } from '../attempts/advance-messages.ts';
 import { Rejected } from '../errors/rejected.ts';
 import { groupBy } from '../group-by.ts';
-import { INSTALLATION } from '../jobs/job.ts';
 import { droppedWith } from '../jobs/job-kinds.ts';
 import type { SurveyWork, WorkSurvey } from '../jobs/survey-work.ts';
 import { WORKER_SEEN_MS } from '../jobs/worker-heartbeat.ts';

@@ -1,4 +1,4 @@
-import type { LeasedJob } from '../jobs/job.ts';
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 
 /**
  * Does a batch of jobs. Resolves when each is done, handed on, or left leased because nothing could be stored: then it is due

@@ -1,7 +1,7 @@
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import type { Report } from '../../domain/reports/report.ts';
 import { matcherOf, REPORT_HEADER, reportRow } from '../../domain/reports/report-row.ts';
 import { onNextRound } from '../concurrency/next-round.ts';
-import type { LeasedJob } from '../jobs/job.ts';
 import { type ProjectJobPorts, ProjectJobRunner } from '../jobs/project-job-runner.ts';
 import { type MakeReportWork, removeReportJob } from '../jobs/report-jobs.ts';
 import type { CsvEncoder } from '../ports/csv-encoder.ts';

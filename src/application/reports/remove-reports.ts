@@ -1,5 +1,5 @@
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import type { Report } from '../../domain/reports/report.ts';
-import type { LeasedJob } from '../jobs/job.ts';
 import { type ProjectJobPorts, ProjectJobRunner } from '../jobs/project-job-runner.ts';
 import { type RemoveReportWork, removeReportJob } from '../jobs/report-jobs.ts';
 import type { ReportFiles } from '../ports/report-files.ts';

@@ -1,7 +1,7 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { Retention } from '../../domain/access/retention.ts';
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
-import type { LeasedJob } from '../jobs/job.ts';
 import { type LongJobPorts, LongJobRunner } from '../jobs/long-job-runner.ts';
 import { RecurringJob } from '../jobs/recurring-job.ts';
 import {

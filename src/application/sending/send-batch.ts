@@ -3,18 +3,18 @@ import type { Account } from '../../domain/billing/account.ts';
 import { holdEntry, type LedgerEntry } from '../../domain/billing/ledger.ts';
 import { type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-credit.ts';
 import type { IdempotencyConflict } from '../../domain/idempotency/idempotency.ts';
+import type { Job } from '../../domain/jobs/job.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import { newMessage } from '../../domain/messages/new-message.ts';
 import type { SendRejection } from '../../domain/messages/send-policy.ts';
 import { decideSendWithTestNumbers, type TestNumberRejected } from '../../domain/sandbox/sandbox-send.ts';
+import type { TooManyUntried } from '../errors/rejected.ts';
 import { IdempotencyRecords } from '../idempotency.ts';
 import { startAttemptJob } from '../jobs/attempt-jobs.ts';
-import type { Job } from '../jobs/job.ts';
 import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { Stores } from '../ports/stores.ts';
 import { type PendingSend, type SendResult, sendResult } from './send-command.ts';
 import { type SendCatalog, SendStates } from './send-states.ts';
-import type { TooManyUntried } from './untried-messages.ts';
 
 /** The end of one send of a batch. */
 export type SendOutcome =

@@ -15,11 +15,6 @@ export const COUNTED_SLICE = 10_000;
 /** A project that has too many is counted again so much later. */
 const RECOUNT_MS = 1_000;
 
-/** The project has to wait until workers have tried what it has sent before. */
-export interface TooManyUntried {
-  readonly kind: 'too-many-untried';
-}
-
 interface UntriedMessagesOptions {
   readonly unitOfWork: Pick<UnitOfWork, 'read'>;
   readonly background: BackgroundWork;

@@ -1,7 +1,7 @@
+import { type ConfirmedLease, type LeasedJob, RENEW_EVERY_MS } from '../../domain/jobs/job.ts';
 import type { DeliveryResult } from '../../domain/webhooks/delivery-result.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
-import { type ConfirmedLease, type LeasedJob, RENEW_EVERY_MS } from '../jobs/job.ts';
 import type { RenewLeases } from '../jobs/renew-leases.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { WorkerHeartbeat } from '../jobs/worker-heartbeat.ts';

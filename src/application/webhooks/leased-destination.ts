@@ -1,5 +1,5 @@
+import type { ConfirmedLease, LeasedJob } from '../../domain/jobs/job.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import type { ConfirmedLease, LeasedJob } from '../jobs/job.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { DestinationCapacity } from './delivery-capacity.ts';
 import type { AttemptQueue, DeliveryLimiter } from './delivery-limiter.ts';

@@ -1,3 +1,4 @@
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import {
   beginsToFail,
   type CircuitBreaker,
@@ -23,7 +24,6 @@ import {
 } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../concurrency/batcher.ts';
 import { groupBy } from '../group-by.ts';
-import type { LeasedJob } from '../jobs/job.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import { MinuteLog } from '../minute-log.ts';
 import type { Clock } from '../ports/clock.ts';

@@ -1,4 +1,4 @@
-import type { LeasedJob } from '../jobs/job.ts';
+import type { LeasedJob } from '../../domain/jobs/job.ts';
 import { type LongJobPorts, LongJobRunner } from '../jobs/long-job-runner.ts';
 import { RecurringJob } from '../jobs/recurring-job.ts';
 import { type SyncWhatsappWork, syncWhatsappJob, WHATSAPP_SYNC_INTERVAL_MS } from '../jobs/whatsapp-jobs.ts';

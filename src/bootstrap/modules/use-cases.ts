@@ -7,6 +7,7 @@ import { CachedProjectKeys, StoredProjectKeys } from '../../application/access/p
 import { AdmitStarts } from '../../application/attempts/admit-starts.ts';
 import { AdvanceMessages } from '../../application/attempts/advance-messages.ts';
 import { ApplyMessageEvents } from '../../application/attempts/apply-message-events.ts';
+import { CampaignLimits } from '../../application/attempts/campaign-limits.ts';
 import { CommitAttempts } from '../../application/attempts/commit-attempts.ts';
 import { CorrelateReceipts } from '../../application/attempts/correlate-receipts.ts';
 import { RevokeAttempts } from '../../application/attempts/revoke-attempts.ts';
@@ -20,7 +21,6 @@ import { NoticeLowCredit } from '../../application/billing/notice-low-credit.ts'
 import { AttachRecipients } from '../../application/campaigns/attach-recipients.ts';
 import { BrowseCampaigns } from '../../application/campaigns/browse-campaigns.ts';
 import { CampaignGate } from '../../application/campaigns/campaign-gate.ts';
-import { CampaignLimits } from '../../application/campaigns/campaign-limits.ts';
 import { ManageCampaigns } from '../../application/campaigns/manage-campaigns.ts';
 import { PreflightCampaigns } from '../../application/campaigns/preflight-campaigns.ts';
 import { RunCampaignStarts, RunCampaignStops } from '../../application/campaigns/run-campaign-jobs.ts';

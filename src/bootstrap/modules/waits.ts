@@ -4,11 +4,11 @@ import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { KEY_USE_INTERVAL_MS } from '../../application/access/key-uses.ts';
 import { RESULT_RETRY_MS } from '../../application/attempts/commit-attempts.ts';
 import { GATE_LOCK_RETRY_MS } from '../../application/concurrency/fair-gate.ts';
-import { RENEW_EVERY_MS } from '../../application/jobs/job.ts';
 import { WORKER_HEARTBEAT_MS } from '../../application/jobs/worker-watch.ts';
 import { REPORT_POLLING_INTERVAL_MS } from '../../application/reports/request-reports.ts';
 import { FETCH_INTERVAL_MS } from '../../application/webhooks/deliver-webhooks.ts';
 import { RECORD_BATCH_WINDOW_MS } from '../../application/webhooks/record-deliveries.ts';
+import { RENEW_EVERY_MS } from '../../domain/jobs/job.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../domain/providers/submit-result.ts';
 import { ports } from '../tokens.ts';
 

@@ -25,6 +25,12 @@ export interface FieldMistake {
   readonly problem: string;
 }
 
+/** What is wrong in a file of prices. */
+export interface PriceMistake extends FieldMistake {
+  /** Of the file, from 1; null for the file as a whole. */
+  readonly line: number | null;
+}
+
 export type ReadRow =
   | { readonly kind: 'row'; readonly row: InternationalPrice }
   | { readonly kind: 'mistakes'; readonly mistakes: readonly FieldMistake[] };

@@ -4,12 +4,12 @@ import {
   type AttemptStart,
   LOCKED_RETRY_MS,
 } from '../../../src/application/attempts/admit-starts.ts';
+import { CampaignLimits } from '../../../src/application/attempts/campaign-limits.ts';
 import {
   CAPACITY_RETRY_MS,
   SubmissionCapacity,
 } from '../../../src/application/attempts/submission-capacity.ts';
 import { START_WAIT_MS, WaitingStarts } from '../../../src/application/attempts/waiting-starts.ts';
-import { CampaignLimits } from '../../../src/application/campaigns/campaign-limits.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import {

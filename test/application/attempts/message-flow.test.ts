@@ -15,10 +15,10 @@ import {
   startAttemptJob,
   startAttemptJobId,
 } from '../../../src/application/jobs/attempt-jobs.ts';
-import type { LeasedJob } from '../../../src/application/jobs/job.ts';
 import { SendMessages } from '../../../src/application/sending/send-messages.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
 import type { ChainEvent } from '../../../src/domain/chain/chain-event.ts';
+import type { LeasedJob } from '../../../src/domain/jobs/job.ts';
 import type { SendRequest } from '../../../src/domain/messages/send-request.ts';
 import { iqd, ZERO } from '../../../src/domain/shared/money.ts';
 import type { PlainSecret } from '../../../src/domain/shared/sealed-secret.ts';

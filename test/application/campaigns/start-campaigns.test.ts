@@ -3,8 +3,8 @@ import type { KeyedCampaignCommand } from '../../../src/application/campaigns/ca
 import { StartCampaigns } from '../../../src/application/campaigns/start-campaigns.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { type StartCampaignWork, startCampaignJob } from '../../../src/application/jobs/campaign-jobs.ts';
-import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
 import { SendMessages } from '../../../src/application/sending/send-messages.ts';
+import { LEASE_MS, type LeasedJob } from '../../../src/domain/jobs/job.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import {
   aCampaign,

@@ -3,7 +3,7 @@ import { ApplyMessageEvents } from '../../../src/application/attempts/apply-mess
 import { StopCampaigns } from '../../../src/application/campaigns/stop-campaigns.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { type StopCampaignWork, stopCampaignJob } from '../../../src/application/jobs/campaign-jobs.ts';
-import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
+import { LEASE_MS, type LeasedJob } from '../../../src/domain/jobs/job.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { anId, NOW, SECOND_MS } from '../../support/builders.ts';
 import { type CampaignWorld, openCampaigns, PROJECT, testNumbers } from '../../support/campaign-world.ts';

@@ -2,13 +2,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { type StartCampaignWork, startCampaignJob } from '../../../src/application/jobs/campaign-jobs.ts';
-import type { LeasedJob } from '../../../src/application/jobs/job.ts';
 import {
   PROJECT_JOBS_HELD_PER_PROJECT_MAX,
   ProjectJobRunner,
 } from '../../../src/application/jobs/project-job-runner.ts';
 import type { RecordJobFailure } from '../../../src/application/jobs/record-job-failure.ts';
 import type { RenewLeases } from '../../../src/application/jobs/renew-leases.ts';
+import type { LeasedJob } from '../../../src/domain/jobs/job.ts';
 import { anId, NOW } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 

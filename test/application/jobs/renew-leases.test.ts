@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
 import { RenewLeases } from '../../../src/application/jobs/renew-leases.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { Durability, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { LEASE_MS, type LeasedJob } from '../../../src/domain/jobs/job.ts';
 import { NOW } from '../../support/builders.ts';
 
 const aJob = (id: string): LeasedJob => ({ id, fencingToken: 1, work: { kind: 'deliver-webhooks' } });

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
-import type { LeasedJob } from '../../../src/application/jobs/job.ts';
 import { RecordJobFailure } from '../../../src/application/jobs/record-job-failure.ts';
 import { RunJobs } from '../../../src/application/jobs/run-jobs.ts';
+import type { LeasedJob } from '../../../src/domain/jobs/job.ts';
 import { NOW } from '../../support/builders.ts';
 import { leasedJobs } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
-import { LEASE_MS } from '../../../src/application/jobs/job.ts';
 import { deliverWebhooksJob } from '../../../src/application/jobs/webhook-jobs.ts';
 import {
   WORKER_KEPT_MS,
@@ -10,6 +9,7 @@ import {
 } from '../../../src/application/jobs/worker-heartbeat.ts';
 import { WORKER_HEARTBEAT_MS } from '../../../src/application/jobs/worker-watch.ts';
 import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
+import { LEASE_MS } from '../../../src/domain/jobs/job.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aMessage, anSmsId, NOW } from '../../support/builders.ts';
 import { until } from '../../support/until.ts';

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { startCampaignJob } from '../../../src/application/jobs/campaign-jobs.ts';
-import type { Job } from '../../../src/application/jobs/job.ts';
 import { makeReportJob, removeReportJob } from '../../../src/application/jobs/report-jobs.ts';
 import { runRetentionJob } from '../../../src/application/jobs/retention-jobs.ts';
 import { deliverWebhooksJob } from '../../../src/application/jobs/webhook-jobs.ts';
 import { DEAD_LETTER_SLICE_MAX, ManageJobs } from '../../../src/application/operators/manage-jobs.ts';
 import { holdEntry } from '../../../src/domain/billing/ledger.ts';
+import type { Job } from '../../../src/domain/jobs/job.ts';
 import { newReport, type Report } from '../../../src/domain/reports/report.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aCampaign, aMessage, anSmsId, aProject, NOW, PROJECT_ID } from '../../support/builders.ts';

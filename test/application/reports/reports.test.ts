@@ -2,7 +2,6 @@ import { ContainerModule } from 'inversify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MemoryReportFiles } from '../../../src/adapters/memory/report-files.ts';
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
-import { LEASE_MS } from '../../../src/application/jobs/job.ts';
 import { FAILED_JOB_RETRY_MS, JOB_FAILURES_MAX } from '../../../src/application/jobs/record-job-failure.ts';
 import { makeReportJob } from '../../../src/application/jobs/report-jobs.ts';
 import { RunJobs } from '../../../src/application/jobs/run-jobs.ts';
@@ -20,6 +19,7 @@ import {
   RequestReports,
 } from '../../../src/application/reports/request-reports.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
+import { LEASE_MS } from '../../../src/domain/jobs/job.ts';
 import { newReport, type Report, UNMADE_REPORTS_MAX } from '../../../src/domain/reports/report.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
 import { aMessage, anId, aProject, MINUTE_MS, NOW, PROJECT_ID } from '../../support/builders.ts';

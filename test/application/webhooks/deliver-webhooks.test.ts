@@ -3,12 +3,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
-import {
-  LEASE_LEFT_MS,
-  LEASE_MS,
-  type LeasedJob,
-  RENEW_EVERY_MS,
-} from '../../../src/application/jobs/job.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../../../src/application/jobs/webhook-jobs.ts';
 import { WorkerHeartbeat } from '../../../src/application/jobs/worker-heartbeat.ts';
 import { LEASES_TRUSTED_MS } from '../../../src/application/jobs/worker-watch.ts';
@@ -16,6 +10,7 @@ import type { WebhookTransport } from '../../../src/application/ports/webhook-tr
 import { DeliverWebhooks } from '../../../src/application/webhooks/deliver-webhooks.ts';
 import { DELIVERY_LIMITS } from '../../../src/application/webhooks/delivery-limits.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
+import { LEASE_LEFT_MS, LEASE_MS, type LeasedJob, RENEW_EVERY_MS } from '../../../src/domain/jobs/job.ts';
 import { deliveryEvent } from '../../../src/domain/webhooks/delivery-event.ts';
 import type { DeliveryResult } from '../../../src/domain/webhooks/delivery-result.ts';
 import { destinationKey } from '../../../src/domain/webhooks/destination.ts';

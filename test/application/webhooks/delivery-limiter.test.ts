@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batcher.ts';
-import { LEASE_LEFT_MS, LEASE_MS, RENEW_EVERY_MS } from '../../../src/application/jobs/job.ts';
 import { type AttemptQueue, DeliveryLimiter } from '../../../src/application/webhooks/delivery-limiter.ts';
 import { DELIVERY_LIMITS, type DeliveryLimits } from '../../../src/application/webhooks/delivery-limits.ts';
 import { FairLimit } from '../../../src/application/webhooks/fair-limit.ts';
+import { LEASE_LEFT_MS, LEASE_MS, RENEW_EVERY_MS } from '../../../src/domain/jobs/job.ts';
 import { aWebhookEvent } from '../../support/builders.ts';
 
 /** No limit is reached unless a test sets it. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LEASE_LEFT_MS, LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../../../src/application/jobs/webhook-jobs.ts';
 import { FetchDueEvents } from '../../../src/application/webhooks/fetch-due-events.ts';
 import { ReleaseJobs } from '../../../src/application/webhooks/release-jobs.ts';
+import { LEASE_LEFT_MS, LEASE_MS, type LeasedJob } from '../../../src/domain/jobs/job.ts';
 import { type CircuitBreaker, CLOSED_CIRCUIT } from '../../../src/domain/shared/circuit-breaker.ts';
 import { deliveryEvent } from '../../../src/domain/webhooks/delivery-event.ts';
 import { destinationKey } from '../../../src/domain/webhooks/destination.ts';

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ConfirmedLease } from '../../../src/application/jobs/job.ts';
 import { DeliveryCapacity } from '../../../src/application/webhooks/delivery-capacity.ts';
 import { DeliveryLimiter } from '../../../src/application/webhooks/delivery-limiter.ts';
 import { DELIVERY_LIMITS } from '../../../src/application/webhooks/delivery-limits.ts';
 import { LeasedDestination } from '../../../src/application/webhooks/leased-destination.ts';
+import type { ConfirmedLease } from '../../../src/domain/jobs/job.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { NOW } from '../../support/builders.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
-import { LEASE_MS, type LeasedJob, type Work } from '../../../src/application/jobs/job.ts';
 import { RenewLeases } from '../../../src/application/jobs/renew-leases.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../../../src/application/jobs/webhook-jobs.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
@@ -8,6 +7,7 @@ import type { LockWait, UnitOfWork } from '../../../src/application/ports/unit-o
 import { FetchDueEvents } from '../../../src/application/webhooks/fetch-due-events.ts';
 import { RecordDeliveries } from '../../../src/application/webhooks/record-deliveries.ts';
 import { ReleaseJobs } from '../../../src/application/webhooks/release-jobs.ts';
+import { LEASE_MS, type LeasedJob, type Work } from '../../../src/domain/jobs/job.ts';
 import { CLOSED_CIRCUIT } from '../../../src/domain/shared/circuit-breaker.ts';
 import { destinationKey } from '../../../src/domain/webhooks/destination.ts';
 import { aWebhookEvent, NOW } from '../../support/builders.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LeasedJob } from '../../../src/application/jobs/job.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../../../src/application/jobs/webhook-jobs.ts';
 import { RecordDeliveries } from '../../../src/application/webhooks/record-deliveries.ts';
+import type { LeasedJob } from '../../../src/domain/jobs/job.ts';
 import type { DeliveryResult } from '../../../src/domain/webhooks/delivery-result.ts';
 import { destinationKey } from '../../../src/domain/webhooks/destination.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';

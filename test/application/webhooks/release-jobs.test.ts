@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { Job, LeasedJob } from '../../../src/application/jobs/job.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../../../src/application/jobs/webhook-jobs.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { Durability, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { ReleaseJobs } from '../../../src/application/webhooks/release-jobs.ts';
+import type { Job, LeasedJob } from '../../../src/domain/jobs/job.ts';
 import { NOW, PROJECT_ID } from '../../support/builders.ts';
 
 function leased(endpoint: string): LeasedJob<WebhookWork> {

@@ -1,7 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { afterEach, expect, it } from 'vitest';
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
-import { LEASE_MS } from '../../../src/application/jobs/job.ts';
 import { FAILED_JOB_RETRY_MS } from '../../../src/application/jobs/record-job-failure.ts';
 import { removeReportJob } from '../../../src/application/jobs/report-jobs.ts';
 import { RunJobs } from '../../../src/application/jobs/run-jobs.ts';
@@ -9,6 +8,7 @@ import { syncWhatsappJob } from '../../../src/application/jobs/whatsapp-jobs.ts'
 import type { PlatformAccountResult } from '../../../src/application/ports/whatsapp-platform.ts';
 import { RunWhatsappSync } from '../../../src/application/whatsapp/run-whatsapp-sync.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
+import { LEASE_MS } from '../../../src/domain/jobs/job.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
 import { anId, aProject, aWhatsappBusiness, NOW } from '../../support/builders.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LEASE_MS } from '../../../src/application/jobs/job.ts';
+import { LEASE_MS } from '../../../src/domain/jobs/job.ts';
 import type { Installation } from './installation.ts';
 import type { Query } from './ledger-check.ts';
 

@@ -1,5 +1,5 @@
-import type { Work } from '../../../application/jobs/job.ts';
 import { parseWork } from '../../../application/jobs/job-kinds.ts';
+import type { Work } from '../../../domain/jobs/job.ts';
 import type { Insert, Row } from '../driver/connection.ts';
 
 /** What `add` creates a job with; every lease raises it, and adding the job again. */

@@ -1,4 +1,3 @@
-import type { Job, LeasedJob } from '../../../application/jobs/job.ts';
 import type { JobPlace, JobStore, LastServed } from '../../../application/ports/stores/job-store.ts';
 import { DEFAULT_SETTINGS } from '../../../domain/access/project.ts';
 import {
@@ -7,6 +6,7 @@ import {
   type Share,
   type WeightedBacklog,
 } from '../../../domain/jobs/fair-share.ts';
+import type { Job, LeasedJob } from '../../../domain/jobs/job.ts';
 import { JOB_PRIORITIES, type JobPriority, MESSAGE_PRIORITIES } from '../../../domain/jobs/job-priority.ts';
 import { SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
 import type { BatchQuery, Insert, Removal, Update } from '../driver/connection.ts';

@@ -1,13 +1,7 @@
-import type { FieldMistake } from '../../../domain/billing/price-row.ts';
+import type { PriceMistake } from '../../../domain/billing/price-row.ts';
 
 /** Mistakes of one import that are told. */
 export const PRICE_MISTAKES_MAX = 100;
-
-/** What is wrong in a file of prices. */
-export interface PriceMistake extends FieldMistake {
-  /** Of the file, from 1; null for the file as a whole. */
-  readonly line: number | null;
-}
 
 /** Collects mistakes until there are `PRICE_MISTAKES_MAX`. */
 export class PriceMistakes {

@@ -1,4 +1,4 @@
-import type { Work } from '../../jobs/job.ts';
+import type { Work } from '../../../domain/jobs/job.ts';
 
 /**
  * A job that failed too often, or that no version running here knows. Its id may come again, dead-lettered at another instant.

@@ -1,5 +1,5 @@
+import type { Job, LeasedJob } from '../../../domain/jobs/job.ts';
 import type { JobPriority } from '../../../domain/jobs/job-priority.ts';
-import type { Job, LeasedJob } from '../../jobs/job.ts';
 
 /** The project that was served last, by priority: the next lease begins behind it. */
 export type LastServed = Map<JobPriority, string>;

@@ -1,8 +1,8 @@
 import { millisecondsInSecond } from 'date-fns/constants';
 import { z } from 'zod';
-import { INSTALLATION } from '../../../../application/jobs/job.ts';
 import type { ManageJobs } from '../../../../application/operators/manage-jobs.ts';
 import type { DeadLetter, DeadLetterFilter } from '../../../../application/ports/stores/dead-letter-store.ts';
+import { INSTALLATION } from '../../../../domain/jobs/job.ts';
 import { isoOf } from '../../../../domain/shared/instant.ts';
 import type { Admission } from '../../routing/admission.ts';
 import { nextCursor, placeOf } from '../../routing/cursor.ts';

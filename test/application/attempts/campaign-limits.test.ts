@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { CampaignLimits, type StartingMessage } from '../../../src/application/campaigns/campaign-limits.ts';
+import { CampaignLimits, type StartingMessage } from '../../../src/application/attempts/campaign-limits.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { Environment } from '../../../src/domain/access/project.ts';
 import type { Message } from '../../../src/domain/messages/message.ts';

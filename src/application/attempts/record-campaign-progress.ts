@@ -23,7 +23,7 @@ interface Progress {
  * campaigns on. A campaign that stops gets a job that cancels its other recipients. Runs inside the transaction that
  * changed the messages.
  */
-export async function recordProgress(
+export async function recordCampaignProgress(
   { campaigns, recipients, jobs }: Pick<Stores, 'campaigns' | 'recipients' | 'jobs'>,
   { changes, stopReasons, now }: Progress,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { JobPriority } from '../../domain/jobs/job-priority.ts';
+import type { JobPriority } from './job-priority.ts';
 
 /** What is to be done. It carries ids, never object graphs; `JOB_KINDS` says what belongs to each kind. */
 export interface Work {

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type MessageChange, recordProgress } from '../../../src/application/campaigns/record-progress.ts';
+import {
+  type MessageChange,
+  recordCampaignProgress,
+} from '../../../src/application/attempts/record-campaign-progress.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { Message } from '../../../src/domain/messages/message.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
@@ -19,7 +22,7 @@ describe('the progress of campaigns', () => {
   afterEach(() => world.close());
 
   const record = (changes: readonly MessageChange[], stopReasons = NONE) =>
-    world.unitOfWork.run((stores) => recordProgress(stores, { changes, stopReasons, now: LATER }));
+    world.unitOfWork.run((stores) => recordCampaignProgress(stores, { changes, stopReasons, now: LATER }));
 
   /** The message of the recipient at a position, and what it becomes. */
   async function change(position: number, after: Partial<Message>, id = anId()): Promise<MessageChange> {
@@ -75,9 +78,9 @@ describe('the progress of campaigns', () => {
   it('a message that is as before writes nothing and asks nothing of the database', async () => {
     const before = aMessage({ campaignId: anId() });
     const changes = [{ before, after: { ...before, errorReason: 'Absent' } }];
-    await recordProgress({} as Stores, { changes, stopReasons: NONE, now: LATER });
+    await recordCampaignProgress({} as Stores, { changes, stopReasons: NONE, now: LATER });
     const alone = aMessage({ smsId: anSmsId(2) });
-    await recordProgress({} as Stores, {
+    await recordCampaignProgress({} as Stores, {
       changes: [{ before: alone, after: { ...alone, ...failed } }],
       stopReasons: NONE,
       now: LATER,
