@@ -51,7 +51,7 @@ export function buildContainer(parts: ContainerParts): Container {
     webhooks(parts.egress),
     reports(parts.reports),
     waits,
-    useCases,
+    ...useCases,
     ...(parts.overrides ?? []),
   );
   // Around whatever adapter was bound, also by an override.

@@ -32,7 +32,7 @@ function containerOf(database: string, queue: string, overrides: readonly Contai
   return { container, logger };
 }
 
-/** The tokens that the module of use cases binds. */
+/** The tokens that the modules of use cases bind. */
 function useCaseTokens() {
   const tokens: unknown[] = [];
   const { container } = containerOf('sqlite::memory:', '');
@@ -41,7 +41,7 @@ function useCaseTokens() {
     const syntax: unknown = new Proxy(() => syntax, { get: () => syntax });
     return syntax;
   };
-  useCases.load({ bind } as unknown as Parameters<typeof useCases.load>[0]);
+  for (const each of useCases) each.load({ bind } as unknown as Parameters<typeof each.load>[0]);
   return { tokens, container };
 }
 
