@@ -1,4 +1,4 @@
-import { messageRoutes } from '../../src/adapters/http/families/messages.ts';
+import { messageRoutes } from '../../src/adapters/http/families/messages/messages.ts';
 import { createHttpServer } from '../../src/adapters/http/http-server.ts';
 import { AddressRates } from '../../src/application/access/address-rates.ts';
 import { readSeed } from '../../src/bootstrap/config/seed-file.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text, whatsappTreeFields } from '../../adapters/http/families/whatsapp-tree-fields.ts';
+import { text, whatsappTreeFields } from '../../adapters/http/families/whatsapp/whatsapp-tree-fields.ts';
 import { HEX_ID_PATTERN } from '../../domain/shared/hex-id.ts';
 import { repeatedResourceId } from '../../domain/whatsapp/given-resources.ts';
 

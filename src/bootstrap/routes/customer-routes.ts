@@ -1,10 +1,10 @@
 import { callbackRoutes } from '../../adapters/http/families/callbacks.ts';
-import { campaignRoutes } from '../../adapters/http/families/campaigns.ts';
-import { catalogRoutes } from '../../adapters/http/families/catalog.ts';
+import { campaignRoutes } from '../../adapters/http/families/campaigns/campaigns.ts';
+import { catalogRoutes } from '../../adapters/http/families/catalog/catalog.ts';
 import { healthRoutes } from '../../adapters/http/families/health.ts';
-import { messageRoutes } from '../../adapters/http/families/messages.ts';
-import { reportRoutes } from '../../adapters/http/families/reports.ts';
-import { whatsappResourceRoutes } from '../../adapters/http/families/whatsapp-resources.ts';
+import { messageRoutes } from '../../adapters/http/families/messages/messages.ts';
+import { reportRoutes } from '../../adapters/http/families/reports/reports.ts';
+import { whatsappResourceRoutes } from '../../adapters/http/families/whatsapp/whatsapp-resources.ts';
 import type { RouteFamily } from '../../adapters/http/routing/route.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { Role } from '../config/config.ts';

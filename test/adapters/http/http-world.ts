@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Wait } from '../../../src/adapters/http/families/sandbox-faults.ts';
+import type { Wait } from '../../../src/adapters/http/families/messages/sandbox-faults.ts';
 import {
   createHttpServer,
   type HttpServer,

@@ -1,8 +1,8 @@
-import { catalogRoutes } from '../../../src/adapters/http/families/catalog.ts';
+import { catalogRoutes } from '../../../src/adapters/http/families/catalog/catalog.ts';
 import { healthRoutes } from '../../../src/adapters/http/families/health.ts';
-import { messageRoutes } from '../../../src/adapters/http/families/messages.ts';
-import type { Wait } from '../../../src/adapters/http/families/sandbox-faults.ts';
-import { whatsappResourceRoutes } from '../../../src/adapters/http/families/whatsapp-resources.ts';
+import { messageRoutes } from '../../../src/adapters/http/families/messages/messages.ts';
+import type { Wait } from '../../../src/adapters/http/families/messages/sandbox-faults.ts';
+import { whatsappResourceRoutes } from '../../../src/adapters/http/families/whatsapp/whatsapp-resources.ts';
 import type { RouteFamily } from '../../../src/adapters/http/routing/route.ts';
 import { AddressRates } from '../../../src/application/access/address-rates.ts';
 import type { DependencyHealth } from '../../../src/application/check-health.ts';

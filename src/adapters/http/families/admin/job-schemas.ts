@@ -4,7 +4,7 @@ import { DEAD_LETTER_SLICE_MAX, DEPTH_COUNTED_MAX } from '../../../../applicatio
 import { JOB_PRIORITIES } from '../../../../domain/jobs/job-priority.ts';
 import { JOB_ID_CHARACTERS_MAX } from '../../limits.ts';
 import { nameField } from '../../routing/text-fields.ts';
-import { STRICT_BODY_ERROR } from '../send-body.ts';
+import { STRICT_BODY_ERROR } from '../messages/send-body.ts';
 import { ID_EXAMPLE, INSTANT_EXAMPLE, instant, next, pageQuery } from './shared-schemas.ts';
 
 const KIND_ERROR = 'kind must be the name of a kind of job, such as start-attempt';

@@ -6,9 +6,9 @@ import { countResources } from '../../../../domain/whatsapp/whatsapp-resources.t
 import { WHATSAPP_RESOURCES_MAX } from '../../limits.ts';
 import { errorText } from '../../routing/error-bodies.ts';
 import { pathInBody } from '../../routing/issue-path.ts';
-import { STRICT_BODY_ERROR } from '../send-body.ts';
-import { business } from '../whatsapp-resource-schemas.ts';
-import { text, whatsappTreeFields } from '../whatsapp-tree-fields.ts';
+import { STRICT_BODY_ERROR } from '../messages/send-body.ts';
+import { business } from '../whatsapp/whatsapp-resource-schemas.ts';
+import { text, whatsappTreeFields } from '../whatsapp/whatsapp-tree-fields.ts';
 
 const id = z
   .string()

@@ -8,7 +8,7 @@ import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
-import { presentBusiness } from '../whatsapp-resources.ts';
+import { presentBusiness } from '../whatsapp/whatsapp-resources.ts';
 import { invalidBody, NO_PROJECT } from './documented-errors.ts';
 import { actorOf } from './request-actor.ts';
 import { projectParams } from './shared-schemas.ts';

@@ -24,7 +24,7 @@ import { ALLOWED_IP_CHARACTERS_MAX, ALLOWED_IPS_MAX } from '../../../limits.ts';
 import { isNetwork } from '../../../routing/ip-allow-list.ts';
 import { nameField } from '../../../routing/text-fields.ts';
 import { messageOfField } from '../../../routing/union-error.ts';
-import { BODY_ERROR, phoneNumberField } from '../../send-body.ts';
+import { BODY_ERROR, phoneNumberField } from '../../messages/send-body.ts';
 import { lowCreditField, shownLowCredit } from '../money/low-credit-schemas.ts';
 import { amountField, id, instant, iqdAmount, next, OFF, oneOf, whole } from '../shared-schemas.ts';
 import { retentionField } from './retention-schemas.ts';

@@ -4,8 +4,8 @@ import { SENDER_ID_STATUSES } from '../../../../../domain/senders/sender-id.ts';
 import { byName } from '../../../../../domain/shared/by-name.ts';
 import { MOBILE_OPERATORS, type MobileOperator } from '../../../../../domain/shared/phone-number.ts';
 import { nameField } from '../../../routing/text-fields.ts';
-import { MOBILE_OPERATOR_NAMES, numbersOf } from '../../mobile-operators.ts';
-import { BODY_ERROR } from '../../send-body.ts';
+import { MOBILE_OPERATOR_NAMES, numbersOf } from '../../catalog/mobile-operators.ts';
+import { BODY_ERROR } from '../../messages/send-body.ts';
 import { amountField, ID_EXAMPLE, id, next, pageQuery, project, reason } from '../shared-schemas.ts';
 
 const priceField = (mobileOperator: MobileOperator) =>

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { HEX_ID_PATTERN } from '../../../../../domain/shared/hex-id.ts';
 import { SECRET_OVERLAP_MINUTES_DEFAULT, SECRET_OVERLAP_MINUTES_MAX } from '../../../limits.ts';
-import { BODY_ERROR } from '../../send-body.ts';
-import { webhookUrlField } from '../../webhook-fields.ts';
+import { BODY_ERROR } from '../../messages/send-body.ts';
+import { webhookUrlField } from '../../webhooks/webhook-fields.ts';
 import { instant, next, projectParams, whole } from '../shared-schemas.ts';
 
 const NUMBER_EXAMPLE = '664def456abc789012345678';

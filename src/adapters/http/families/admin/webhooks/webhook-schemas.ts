@@ -7,7 +7,7 @@ import { WEBHOOK_KINDS } from '../../../../../domain/webhooks/webhook-kind.ts';
 import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../../../domain/webhooks/webhook-limits.ts';
 import { ADMIN_DESTINATION_CURSOR_CHARACTERS_MAX } from '../../../limits.ts';
 import { nameField } from '../../../routing/text-fields.ts';
-import { BODY_ERROR } from '../../send-body.ts';
+import { BODY_ERROR } from '../../messages/send-body.ts';
 import {
   ID_EXAMPLE,
   INSTANT_EXAMPLE,

@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { reportRoutes } from '../../../../../src/adapters/http/families/reports/reports.ts';
+import {
+  REPORT_DOWNLOADS_PER_ADDRESS_MAX,
+  REPORT_DOWNLOADS_PER_PROJECT_MAX,
+  REPORT_LINKS_MAX,
+  REPORT_LINKS_PER_ADDRESS_MAX,
+} from '../../../../../src/adapters/http/limits.ts';
+import { Rejected } from '../../../../../src/application/errors/rejected.ts';
+import type { Report } from '../../../../../src/domain/reports/report.ts';
+import { until } from '../../../../support/until.ts';
+import { HttpWorld } from '../../http-world.ts';
+
+let world: HttpWorld;
+let opened: Readable[];
+
+/** Lookups of made-up links, and what ends them. */
+let lookups: string[];
+let ends: (() => void)[];
+
+/** Reports whose files never end; the id of a file is that of its project. */
+const browseReports = {
+  ofFile: async (fileId: string) => {
+    if (fileId.startsWith('made-up')) {
+      lookups.push(fileId);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      throw new Rejected({ kind: 'report-not-found' });
+    }
+    return { projectId: fileId, fileName: 'report.csv' } as Report;
+  },
+  download: async () => {
+    const content = new Readable({ read: () => undefined });
+    content.push('Message ID,');
+    opened.push(content);
+    return content;
+  },
+};
+
+beforeEach(async () => {
+  opened = [];
+  lookups = [];
+  ends = [];
+  const family = reportRoutes({ browseReports } as never, null);
+  world = await new HttpWorld({ families: [family] }).open();
+});
+afterEach(async () => {
+  for (const content of opened) content.destroy();
+  await world.close();
+});
+
+/** The reply to a download from an address of its own, as it begins. */
+async function begin(project: string, address: number): Promise<IncomingMessage> {
+  const request = httpRequest({
+    port: world.port,
+    host: '127.0.0.1',
+    localAddress: `127.0.0.${address}`,
+    path: `/reports/files/${project}`,
+    agent: false,
+  });
+  request.on('error', () => undefined).end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.on('error', () => undefined);
+  return response;
+}
+
+it('the downloads of one project from many addresses keep nobody else from a report', async () => {
+  const downloads: IncomingMessage[] = [];
+  for (let address = 1; address <= REPORT_DOWNLOADS_PER_PROJECT_MAX; address += 1)
+    downloads.push(await begin('one', address));
+  expect(downloads.map(({ statusCode }) => statusCode)).toEqual(downloads.map(() => 200));
+
+  const rejected = await begin('one', 100);
+  expect([rejected.statusCode, rejected.headers['x-error-code']]).toEqual([503, 'overloaded']);
+  rejected.resume();
+  expect(opened).toHaveLength(REPORT_DOWNLOADS_PER_PROJECT_MAX);
+  expect((await begin('other', 100)).statusCode).toBe(200);
+
+  const closed = new Promise((resolve) => opened[0]?.once('close', resolve));
+  downloads[0]?.destroy();
+  await closed;
+  expect((await begin('one', 100)).statusCode).toBe(200);
+});
+
+it('a download that the limit of its project rejects counts for no address', async () => {
+  for (let address = 1; address <= REPORT_DOWNLOADS_PER_PROJECT_MAX; address += 1)
+    await begin('one', address);
+  for (let times = 0; times < REPORT_DOWNLOADS_PER_ADDRESS_MAX; times += 1) {
+    const rejected = await begin('one', 100);
+    expect(rejected.statusCode).toBe(503);
+    rejected.resume();
+  }
+  expect((await begin('other', 100)).statusCode).toBe(200);
+});
+
+it('made-up links from many addresses keep nobody from a report: they wait by address, and hold no download', async () => {
+  const callers: Promise<IncomingMessage>[] = [];
+  for (let address = 1; address <= 11; address += 1)
+    for (let link = 1; link <= 4; link += 1) callers.push(begin(`made-up-${address}-${link}`, 200 + address));
+  await until(() => lookups.length === REPORT_LINKS_MAX);
+  const honest = begin('one', 100);
+  let replied = 0;
+  const all = callers.map((each) =>
+    each.then((response) => {
+      replied += 1;
+      response.resume();
+      return response.statusCode;
+    }),
+  );
+  let downloaded: number | undefined;
+  void honest.then(({ statusCode }) => {
+    downloaded = statusCode;
+  });
+  // Once around: each address was served once or twice before.
+  for (let ended = 1; downloaded === undefined; ended += 1) {
+    await until(() => ends.length > 0 || downloaded !== undefined);
+    ends.shift()?.();
+    await until(() => replied >= ended || downloaded !== undefined);
+  }
+  expect(downloaded).toBe(200);
+  expect(replied).toBeLessThan(11 * REPORT_LINKS_PER_ADDRESS_MAX + REPORT_LINKS_MAX);
+  while (replied < all.length) {
+    const before = replied;
+    await until(() => ends.length > 0);
+    ends.shift()?.();
+    await until(() => replied > before);
+  }
+  expect(await Promise.all(all)).toEqual(all.map(() => 404));
+});
