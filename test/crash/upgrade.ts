@@ -17,7 +17,7 @@ import { assertAcknowledged, conclude, textOf, verdictOf } from './support/verdi
  * sends are accepted all the time, that every accepted message ends, that none is submitted twice, and that an old
  * process does not start on the newer database.
  */
-const FROM = process.env.UPGRADE_FROM ?? '86fecc7';
+const FROM = process.env.UPGRADE_FROM ?? '86fecc7cdd63';
 const ROUNDS = Number(process.env.UPGRADE_ROUNDS ?? 3);
 const SIDE_BY_SIDE_SECONDS = Number(process.env.UPGRADE_SECONDS ?? 10);
 /** Webhook events that the older version has stored, so that migrations meet a table of some size. */

@@ -105,11 +105,12 @@ export function hold(account: Account, amount: Money): Held | SpendingThresholdE
   return rejection ?? { kind: 'held', account: { ...account, held: add(account.held, amount) } };
 }
 
-/** Everything that keeps the account from holding `amount`; the first is what a hold is rejected with. */
+/** Everything that keeps the account from holding `amount`; the first is what a hold is rejected with. Nothing does so for 0. */
 export function holdRejections(
   account: Account,
   amount: Money,
 ): readonly (SpendingThresholdExceeded | InsufficientCredit)[] {
+  if (amount === ZERO) return [];
   const rejections: (SpendingThresholdExceeded | InsufficientCredit)[] = [];
   const spendingThreshold = account.spendingThreshold ?? SPENDING_MAX;
   if (amount > subtract(spendingThreshold, spendingOf(account))) {

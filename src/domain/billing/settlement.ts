@@ -30,7 +30,7 @@ export function amountCaptured(message: Settleable, channel: Channel | null): Mo
   }
 }
 
-/** Whether all that was held for a message was released (specification 2.4). */
+/** Whether the cost of a message was released because it failed, or nobody reported it (specification 2.4). */
 export function isRefunded(
   message: Pick<Settleable, 'cost' | 'status' | 'campaignId'> & { readonly isFinal: boolean },
 ): boolean {

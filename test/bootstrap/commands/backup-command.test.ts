@@ -1,10 +1,14 @@
 import {
   copyFileSync,
   existsSync,
+  lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -175,6 +179,28 @@ it('restore puts a backup in the place of the database, and keeps the one before
   expect(smsIdsIn(join(folder, aside[0] ?? ''))).toEqual([before, after]);
   expect(lines.at(-1)).toBe(`restore: the database before it is ${join(folder, aside[0] ?? '')}`);
   expect(readdirSync(folder).filter((name) => /partial|wal|shm/.test(name))).toEqual([]);
+});
+
+it('restore follows links: to a database in use, and to the database that it replaces', async () => {
+  const installation = anInstallation();
+  const { filename, backup, folder } = installation;
+  const { service, url } = await start(installation);
+  const before = await send(url);
+  await run(installation, 'backup', backup);
+  await stop(service);
+  const used = join(folder, 'used.db');
+  symlinkSync(backup, used);
+  writeFileSync(`${backup}-wal`, 'log');
+  expect((await run(installation, 'restore', used)).errors[0]).toMatch(/it is a database in use/);
+  rmSync(`${backup}-wal`);
+  const disk = join(folder, 'disk');
+  mkdirSync(disk);
+  renameSync(filename, join(disk, 'barid.db'));
+  symlinkSync(join(disk, 'barid.db'), filename);
+  expect((await run(installation, 'restore', used)).code).toBe(0);
+  expect(lstatSync(filename).isSymbolicLink()).toBe(true);
+  expect(smsIdsIn(join(disk, 'barid.db'))).toEqual([before]);
+  expect(readdirSync(disk).filter((name) => name.startsWith('barid.db.before-'))).toHaveLength(1);
 });
 
 it.each([

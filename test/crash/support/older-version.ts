@@ -26,14 +26,12 @@ export class OlderVersion {
   /** Rejects when the commit is not there, or does not compile with the packages of this checkout. */
   static async of(commit: string): Promise<OlderVersion> {
     const folder = mkdtempSync(join(tmpdir(), 'barid-older-'));
-    const checkout = checkoutOf(import.meta.dirname);
-    const archive = join(folder, 'archive.tar');
-    execFileSync('git', ['archive', '--output', archive, commit], { cwd: checkout });
-    execFileSync('tar', ['xf', archive, '-C', folder]);
-    rmSync(archive);
-    symlinkSync(join(checkout, 'node_modules'), join(folder, 'node_modules'), 'dir');
-    const { buildBench } = await import(pathToFileURL(join(folder, 'scripts', 'build.mjs')).href);
-    return new OlderVersion(folder, await buildBench());
+    try {
+      return new OlderVersion(folder, await buildIn(folder, commit));
+    } catch (error) {
+      rmSync(folder, { recursive: true });
+      throw error;
+    }
   }
 
   /** Its program for `Installation`. */
@@ -63,6 +61,18 @@ export class OlderVersion {
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** Checks the commit out into the folder, and compiles it there. Returns the folder of the compiled files. */
+async function buildIn(folder: string, commit: string): Promise<string> {
+  const checkout = checkoutOf(import.meta.dirname);
+  const archive = join(folder, 'archive.tar');
+  execFileSync('git', ['archive', '--output', archive, commit], { cwd: checkout });
+  execFileSync('tar', ['xf', archive, '-C', folder]);
+  rmSync(archive);
+  symlinkSync(join(checkout, 'node_modules'), join(folder, 'node_modules'), 'dir');
+  const { buildBench } = await import(pathToFileURL(join(folder, 'scripts', 'build.mjs')).href);
+  return await buildBench();
 }
 
 /** The folder above `folder` that has the packages. */

@@ -101,6 +101,13 @@ describe('the spending threshold', () => {
     expect(hold(anAccount({ spendingThreshold: ZERO }), ZERO)).toMatchObject({ kind: 'held' });
   });
 
+  it('a free message is sent when more is spent than the threshold allows by now', () => {
+    expect(hold({ ...account, spendingThreshold: iqd(10) }, ZERO)).toMatchObject({ kind: 'held' });
+    expect(hold({ ...account, spendingThreshold: iqd(10) }, money(1))).toMatchObject({
+      kind: 'spending-threshold',
+    });
+  });
+
   it('the spending threshold is checked before the credit', () => {
     const poor = anAccount({ balance: ZERO, spendingThreshold: ZERO });
     expect(hold(poor, iqd(1))).toMatchObject({ kind: 'spending-threshold' });

@@ -14,7 +14,7 @@ import type { Config } from '../../config/config.ts';
 import { existingSecretKey } from '../../config/secret-key.ts';
 import { closeRoots, openRoots } from '../on-database.ts';
 import type { ProgressBar } from '../progress-bar.ts';
-import { configOfCopy, hasLog, removeLeftovers } from './sqlite-copies.ts';
+import { configOfCopy, hasLog, removeLeftovers, withoutLinks } from './sqlite-copies.ts';
 
 /** The file cannot take the place of the database; nothing was changed. */
 export class RestoreRejected extends Error {
@@ -49,11 +49,13 @@ const PROGRESS_INTERVAL_MS = 200;
  */
 export async function restoreSqlite({
   config,
-  file,
-  target,
+  file: givenFile,
+  target: givenTarget,
   sendsAgain,
   bar,
 }: Restore): Promise<RestoreResult> {
+  // A log lies beside the file itself, and a link stays where it is.
+  const [file, target] = [withoutLinks(givenFile), withoutLinks(givenTarget)];
   if (hasLog(file)) {
     throw new RestoreRejected(`${file}-wal lies beside it: it is a database in use, no backup`);
   }

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { openAlone } from '../../../adapters/knex/sqlite/file/sqlite-alone.ts';
 import { sqliteFileOf } from '../../../adapters/knex/sqlite/file/sqlite-file.ts';
 import { abandonedPartials, removePartial } from '../../../adapters/node/whole-file.ts';
@@ -23,6 +23,11 @@ export function configOfCopy(config: Config, filename: string, secretKey: Buffer
 /** Removes what runs that were killed have left in the folder of `target` an hour ago. What another run is writing stays. */
 export function removeLeftovers(target: string): void {
   for (const partial of abandonedPartials(target, Date.now())) if (!isInUse(partial)) removePartial(partial);
+}
+
+/** The path of the file that a path leads to; the path itself where there is none. */
+export function withoutLinks(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 /** Whether a log with content lies beside the file: then it is no backup, and not whole without its log. */
