@@ -61,7 +61,7 @@ import { PARSED_TREES_CHARACTERS_MAX } from '../../src/adapters/knex/parsed-tree
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
 import { READY_JOBS_MAX } from '../../src/adapters/rabbitmq/job-queue.ts';
-import { BUCKET_RESPONSE_BYTES_MAX } from '../../src/adapters/s3/bucket-report-files.ts';
+import { BUCKET_RESPONSE_BYTES_MAX } from '../../src/adapters/s3/bounded-responses.ts';
 import { READING_MS_MAX } from '../../src/adapters/smpp/smpp-provider.ts';
 import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/undici/connections.ts';
 import {
@@ -381,10 +381,7 @@ describe('the limits of one process in docs/performance.md', () => {
         'responses of channel providers over HTTP',
         `read for ${PROVIDER_RESPONSES_MS_MAX} ms in a round of the event loop, over all providers in rotation; each of at most ${PROVIDER_RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB and ${number(PROVIDER_RESPONSE_MEMBERS_MAX)} members of JSON, but for pages of whatsapp resources`,
       ],
-      [
-        'responses of a bucket of reports, but files',
-        `${BUCKET_RESPONSE_BYTES_MAX / BYTES_PER_KB ** 2} MiB each`,
-      ],
+      ['responses of a bucket of reports, but files', `${BUCKET_RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB each`],
       [
         'whatsapp resources that are kept parsed',
         `documents of ${number(PARSED_TREES_CHARACTERS_MAX)} characters in all; those that were not used for longest are dropped`,

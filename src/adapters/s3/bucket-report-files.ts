@@ -1,7 +1,7 @@
-import { pipeline, Readable, Transform } from 'node:stream';
-import { clearTimeout, setTimeout } from 'node:timers';
+import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
+import { boundedAgents, boundedResponses } from './bounded-responses.ts';
 
 /** Where a bucket is, and who may use it. */
 export interface BucketConfig {
@@ -29,11 +29,7 @@ const TIMEOUTS: BucketTimeouts = { connectMs: 5_000, responseMs: 60_000, idleMs:
 const ATTEMPTS_MAX = 3;
 /** What a file is uploaded in, and about what one write holds in memory: the least that S3 allows. */
 const PART_BYTES = 5 * 1024 * 1024;
-/** Requests and downloads at a time. */
-const CONNECTIONS_MAX = 500;
 const CONTENT_TYPE = 'text/csv; charset=utf-8';
-/** What is read of a response, but for a file, in bytes: the client parses it in one piece. */
-export const BUCKET_RESPONSE_BYTES_MAX = 1_048_576;
 /** Unfinished uploads of a file that one write or remove aborts; the next one takes the rest. */
 const ABORTED_UPLOADS_MAX = 10;
 /** A code of S3, or the name of an error: what else a bucket writes there is none. */
@@ -115,10 +111,11 @@ export class BucketReportFiles implements ReportFiles {
     }
   }
 
-  async read(fileId: string): Promise<Readable | null> {
+  async read(fileId: string, signal?: AbortSignal): Promise<Readable | null> {
     const { sdk, client } = await this.#open();
     try {
-      const { Body } = await client.send(new sdk.GetObjectCommand(this.#objectOf(fileId)));
+      const get = new sdk.GetObjectCommand(this.#objectOf(fileId));
+      const { Body } = await client.send(get, abortedBy(signal));
       return Body as Readable;
     } catch (error) {
       if (nameOf(error) === 'NoSuchKey') return null;
@@ -141,7 +138,10 @@ export class BucketReportFiles implements ReportFiles {
     const { sdk, client } = await this.#open();
     const { Bucket, Key } = this.#objectOf(fileId);
     const listed = await client
-      .send(new sdk.ListMultipartUploadsCommand({ Bucket, Prefix: Key }), abortedBy(signal))
+      .send(
+        new sdk.ListMultipartUploadsCommand({ Bucket, Prefix: Key, MaxUploads: ABORTED_UPLOADS_MAX }),
+        abortedBy(signal),
+      )
       .catch((error: unknown) => {
         if (NOT_LISTED.has(nameOf(error))) return { Uploads: [] };
         throw error;
@@ -171,7 +171,6 @@ export class BucketReportFiles implements ReportFiles {
   #clientFrom(sdk: typeof import('@aws-sdk/client-s3')): S3Client {
     const { endpoint, region, pathStyle, accessKeyId, secretAccessKey } = this.#config;
     const { connectMs, responseMs, idleMs } = this.#timeouts;
-    const agent = { maxSockets: CONNECTIONS_MAX };
     const client = new sdk.S3Client({
       endpoint,
       region,
@@ -189,47 +188,20 @@ export class BucketReportFiles implements ReportFiles {
         requestTimeout: responseMs,
         throwOnRequestTimeout: true,
         socketTimeout: idleMs,
-        httpAgent: agent,
-        httpsAgent: agent,
+        ...boundedAgents(),
       },
     });
-    const place = { relation: 'after', toMiddleware: 'deserializerMiddleware' } as const;
-    client.middlewareStack.addRelativeTo(limitResponses(responseMs), { name: 'limitResponses', ...place });
+    client.middlewareStack.addRelativeTo(boundedResponses(responseMs), {
+      name: 'boundedResponses',
+      relation: 'after',
+      toMiddleware: 'deserializerMiddleware',
+    });
     return client;
   }
 
   #plain(error: unknown): BucketError {
     return new BucketError(this.#config.bucket, error instanceof Error ? error : new Error(String(error)));
   }
-}
-
-/** Every response but a file is read up to the limit, and for so long. */
-function limitResponses(responseMs: number) {
-  return <Request, Result>(
-    next: (request: Request) => Promise<Result>,
-    { commandName }: { readonly commandName?: string },
-  ): ((request: Request) => Promise<Result>) =>
-    async (request) => {
-      const result = await next(request);
-      const { response } = result as { readonly response: { readonly statusCode: number; body: unknown } };
-      const isFile = commandName === 'GetObjectCommand' && response.statusCode < 300;
-      if (!isFile && response.body instanceof Readable) response.body = limited(response.body, responseMs);
-      return result;
-    };
-}
-
-/** The body, which fails when it is too long or too late. */
-function limited(body: Readable, responseMs: number): Readable {
-  let left = BUCKET_RESPONSE_BYTES_MAX;
-  const counted = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      left -= chunk.length;
-      if (left >= 0) done(null, chunk);
-      else done(new Error(`The bucket responds with more than ${BUCKET_RESPONSE_BYTES_MAX} bytes`));
-    },
-  });
-  const late = setTimeout(() => counted.destroy(new Error('The bucket responds too slowly')), responseMs);
-  return pipeline(body, counted, () => clearTimeout(late));
 }
 
 /** The status of the response that the error is about; null when there was none. */

@@ -8,9 +8,9 @@ export interface ReportFiles {
   write(fileId: string, content: AsyncIterable<string>, signal?: AbortSignal): Promise<void>;
   /**
    * The file from its beginning; null when there is none. A caller that does not read it to the end destroys it when it is a
-   * stream.
+   * stream. Where it waits for a network, it rejects as soon as the signal is aborted.
    */
-  read(fileId: string): Promise<AsyncIterable<Uint8Array> | null>;
+  read(fileId: string, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>;
   /** Also what a process that died has left of the file. No file is fine. The signal is that of `write`. */
   remove(fileId: string, signal?: AbortSignal): Promise<void>;
 }

@@ -70,13 +70,12 @@ export class BrowseReports {
     return report;
   }
 
-  /** The file of a report that `ofFile` returned. Throws `Rejected` when it is missing. */
-  async download({
-    id,
-    projectId,
-    fileId,
-  }: Pick<Report, 'id' | 'projectId' | 'fileId'>): Promise<AsyncIterable<Uint8Array>> {
-    const content = await this.#ports.reportFiles.read(fileId);
+  /** The file of a report that `ofFile` returned. Throws `Rejected` when it is missing, and rejects when the signal is aborted. */
+  async download(
+    { id, projectId, fileId }: Pick<Report, 'id' | 'projectId' | 'fileId'>,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const content = await this.#ports.reportFiles.read(fileId, signal);
     if (content !== null) return content;
     this.#log.warn('report_file_missing', { projectId, reportId: id });
     throw new Rejected({ kind: 'report-not-found' });

@@ -129,7 +129,7 @@ describe('BucketReportFiles', () => {
   it.each([
     ['a list of unfinished uploads', 200, 'ListMultipartUploadsResult'],
     ['an error', 403, 'Error'],
-  ])('BucketReportFiles reads no more than 1 MiB of %s', async (_, status, element) => {
+  ])('BucketReportFiles reads no more than 32 KiB of %s', async (_, status, element) => {
     let sent = 0;
     let isCut = false;
     const { files } = await bucketThat((request, response) => {
@@ -150,6 +150,50 @@ describe('BucketReportFiles', () => {
     await expect(files.remove(ID)).rejects.toBeInstanceOf(BucketError);
     await until(() => isCut);
     expect(sent).toBeLessThan(16 * 2 ** 20);
+  });
+
+  it('BucketReportFiles gives a response up that declares document types', async () => {
+    const { files, requests } = await bucketThat((_, response) =>
+      xml(response, 404, '<!DOCTYPE x>'.repeat(2_000)),
+    );
+    await expect(files.read(ID)).rejects.toMatchObject({
+      message: 'The bucket reports cannot be used: Error: The bucket declares a document type',
+    });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('BucketReportFiles gives a request up that gets informational responses without an end', async () => {
+    let sent = 0;
+    const { files } = await bucketThat((_, response) => {
+      const more = () => {
+        if (response.destroyed) return;
+        sent += 1;
+        response.writeProcessing();
+        setImmediate(more);
+      };
+      more();
+    }, PATIENT);
+    await expect(files.read(ID)).rejects.toMatchObject({
+      message:
+        'The bucket reports cannot be used: Error: The bucket sends more than 10 informational responses',
+    });
+    expect(sent).toBeGreaterThan(10);
+  });
+
+  it('BucketReportFiles reads the response behind a few informational ones', async () => {
+    const { files } = await bucketThat((_, response) => {
+      for (let count = 0; count < 10; count += 1) response.writeProcessing();
+      response.writeHead(200).end('text');
+    });
+    const content = await files.read(ID);
+    expect(Buffer.concat((await content?.toArray()) ?? []).toString()).toBe('text');
+  });
+
+  it('BucketReportFiles ends a read as soon as its signal is aborted', async () => {
+    const controller = new AbortController();
+    const { files, requests } = await bucketThat(() => controller.abort(), PATIENT);
+    await expect(files.read(ID, controller.signal)).rejects.toMatchObject({ code: 'AbortError' });
+    expect(requests).toHaveLength(1);
   });
 
   it('BucketReportFiles gives a response up whose bytes come one by one', async () => {

@@ -119,7 +119,10 @@ const reportNow = async (id = anId(1)) =>
   (await world.unitOfWork.read(({ reports }) => reports.find([id])))[0];
 const linesOf = async (fileId = FILE_ID) => {
   const browseReports = world.container.get(BrowseReports);
-  const content = await browseReports.download(await browseReports.ofFile(fileId));
+  const content = await browseReports.download(
+    await browseReports.ofFile(fileId),
+    new AbortController().signal,
+  );
   const parts: Uint8Array[] = [];
   for await (const part of content) parts.push(part);
   return Buffer.concat(parts).toString().split('\r\n').slice(0, -1);

@@ -19,7 +19,7 @@ import {
 } from '../../limits.ts';
 import { anyone, projectKey } from '../../routing/admission.ts';
 import type { Tag } from '../../routing/documented.ts';
-import { RequestRejected, usualEnvelope } from '../../routing/http-error.ts';
+import { ClientDisconnected, RequestRejected, usualEnvelope } from '../../routing/http-error.ts';
 import { file, type JsonReply, ok } from '../../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../../routing/idempotency.ts';
 import { OVERLOADED } from '../../routing/known-errors.ts';
@@ -170,7 +170,7 @@ export function reportRoutes(
         error: rejectionError({ kind: 'report-gone', status: 'expired' }),
       },
     },
-    async handle({ params, network, aside }) {
+    async handle({ params, network, aside, request }) {
       const report = await aside(() => links.run(network, () => browseReports.ofFile(params.fileId)));
       const ends: (() => void)[] = [];
       const begin = (inFlight: InFlight, key: string) => {
@@ -183,7 +183,7 @@ export function reportRoutes(
       try {
         begin(downloads, network);
         begin(downloadsOfProjects, report.projectId);
-        const content = await browseReports.download(report);
+        const content = await untilLeft(request, (signal) => browseReports.download(report, signal));
         const stream = content instanceof Readable ? content : Readable.from(content);
         stream.once('close', end);
         return file(stream, `${MEDIA_TYPE}; charset=utf-8`, report.fileName);
@@ -195,6 +195,23 @@ export function reportRoutes(
   });
 
   return { tag: TAG, envelope: usualEnvelope, routes: [generate, list, download] };
+}
+
+/** Ends the work with the connection of the caller, and rejects as `ClientDisconnected` then. */
+async function untilLeft<Result>(
+  { socket }: IncomingMessage,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const left = new AbortController();
+  const leave = (): void => left.abort();
+  socket.once('close', leave);
+  try {
+    return await work(left.signal);
+  } catch (error) {
+    throw left.signal.aborted ? new ClientDisconnected('the caller left before the file was found') : error;
+  } finally {
+    socket.off('close', leave);
+  }
 }
 
 function toSelection(body: z.output<typeof generateBody>): ReportSelection {
