@@ -1,10 +1,10 @@
 import { millisecondsInSecond } from 'date-fns/constants';
 /**
- * So many lines of one kind are logged in a second; the lines after them are counted in the next one, as `suppressed`.
+ * The most lines of one kind that are logged in a second. The next line that is logged counts the others, as `suppressed`.
  */
 export const LINES_PER_SECOND_MAX = 20;
 
-/** Lines of one kind, counted by the second: so many that each is worth reading, and no log is filled. */
+/** Limits the lines of one kind in each second, so that each line is worth reading and no log is filled. */
 export class LineBudget {
   readonly #nowMs: () => number;
   #secondStartedAt = Number.NEGATIVE_INFINITY;

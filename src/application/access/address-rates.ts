@@ -3,7 +3,7 @@ import { decideRate, type RateLimit, windowMs } from '../../domain/rate-limiting
 import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 
-/** So many addresses are known at a time; of more, the one that has sent nothing for longest is forgotten. */
+/** The most addresses that are known at a time. Beyond it, the one that has sent nothing for longest is forgotten. */
 export const KNOWN_ADDRESSES_MAX = 100_000;
 
 interface CountedSend {

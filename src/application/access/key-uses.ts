@@ -8,7 +8,7 @@ import type { UnitOfWork } from '../ports/unit-of-work.ts';
 /** The uses of a process are written this long after the first of them, in milliseconds; a crash loses no more. */
 export const KEY_USE_INTERVAL_MS = millisecondsInMinute;
 
-/** So many keys are written in one transaction. */
+/** The most keys that one transaction writes. */
 const KEYS_PER_WRITE = 500;
 
 interface Ports {

@@ -9,11 +9,9 @@ export interface RunRetentionWork {
 
 export const RUN_RETENTION_FIELDS: FieldsOf<RunRetentionWork> = {};
 
-/** So long after one run the next one is due when a project has retention, in milliseconds. */
+/** The time from one run to the next when a project has retention, in milliseconds. */
 export const RETENTION_INTERVAL_MS = millisecondsInHour;
-/**
- * So long after one run the next one is due when no project has retention: only webhook events leave the log then. Milliseconds.
- */
+/** The same when no project has retention: only webhook events leave the log then. */
 export const WEBHOOK_LOG_INTERVAL_MS = millisecondsInDay;
 
 /** The id of `runRetentionJob`: the installation has one, however many workers add it. */

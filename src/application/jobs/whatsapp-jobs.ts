@@ -9,7 +9,7 @@ export interface SyncWhatsappWork {
 
 export const SYNC_WHATSAPP_FIELDS: FieldsOf<SyncWhatsappWork> = {};
 
-/** So long after one synchronisation the next one is due, in milliseconds. */
+/** The time from one synchronisation to the next, in milliseconds. */
 export const WHATSAPP_SYNC_INTERVAL_MS = millisecondsInHour;
 
 /** The id of `syncWhatsappJob`: the installation has one, however many workers add it. */

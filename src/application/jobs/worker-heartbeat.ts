@@ -14,7 +14,10 @@ export const WORKER_SEEN_MS = 15_000;
 /** How long the record of a worker that did not stop in order is kept, in milliseconds. */
 export const WORKER_KEPT_MS = millisecondsInDay;
 
-/** While a worker is gone, a job of a message that was leased so many milliseconds ago may be with it, by way of the queue. */
+/**
+ * The age of a lease from which a job of a message may be with a worker that is gone, in milliseconds: the queue may have handed
+ * it to that worker.
+ */
 const QUEUED_JOB_MS_MAX = 1_000;
 
 interface HeartbeatPorts {

@@ -3,16 +3,16 @@ import { LEASE_MS } from '../../domain/jobs/job.ts';
 /** How often a process that runs jobs records that it does, in milliseconds. */
 export const WORKER_HEARTBEAT_MS = 1_000;
 
-/** A worker is gone when this worker recorded so many heartbeats in a row, and that one recorded none. */
+/** A worker is gone when it recorded no heartbeat while this worker recorded this many in a row. */
 export const MISSED_HEARTBEATS_MAX = 3;
 
 /**
- * A worker trusts its leases for so long after its last heartbeat, in milliseconds: less than the time after which another
+ * How long after its last heartbeat a worker trusts its leases, in milliseconds. It is less than the time after which another
  * worker may take over.
  */
 export const LEASES_TRUSTED_MS = (MISSED_HEARTBEATS_MAX - 0.5) * WORKER_HEARTBEAT_MS;
 
-/** So many heartbeats later, every lease of a worker that is gone has ended by itself. */
+/** The number of heartbeats after which every lease of a worker that is gone has ended by itself. */
 const LEASE_HEARTBEATS = LEASE_MS / WORKER_HEARTBEAT_MS;
 
 interface Watched {

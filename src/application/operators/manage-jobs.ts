@@ -24,10 +24,10 @@ import type { WakeSignal } from '../ports/wake-signal.ts';
 import { deleteReports } from '../reports/remove-reports.ts';
 import { cutPage, type ListPage } from './walk-page.ts';
 
-/** So many dead-letter jobs are changed by one request. */
+/** The most dead-letter jobs that one request changes. */
 export const DEAD_LETTER_SLICE_MAX = 200;
 
-/** Of a priority so many available jobs are counted by kind, and as many others. */
+/** The most available jobs of one priority that are counted by kind, and the most of its other jobs. */
 export const DEPTH_COUNTED_MAX = 2_000;
 
 const DROPPED_REASON = 'An operator dropped the job of this message';

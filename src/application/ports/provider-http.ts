@@ -49,7 +49,7 @@ export const PROVIDER_RESPONSE_MS = 9_000;
 
 /** Of a response to one message. */
 export const PROVIDER_RESPONSE_BYTES_MAX = 65_536;
-/** Members of all objects and lists in such a response. Reading so many takes less than a millisecond. */
+/** The most members of all objects and lists in such a response. Reading them takes less than a millisecond. */
 export const PROVIDER_RESPONSE_MEMBERS_MAX = 2_000;
 
 /** Timeout, conflict with an earlier request, too early: they do not say what became of the request. */

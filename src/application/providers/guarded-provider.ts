@@ -33,7 +33,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { LogFields, Logger } from '../ports/logger.ts';
 import type { ProviderEventSink } from '../ports/provider-events.ts';
 
-/** So often the circuits of projects that send nothing any more are forgotten, in milliseconds. */
+/** How often the circuits of projects that send nothing any more are forgotten, in milliseconds. */
 const FORGET_EVERY_MS = FAILURE_PERCENT_PERIOD_MS;
 
 interface GuardedPorts {

@@ -41,11 +41,11 @@ export interface ReportResult {
   readonly replayed: boolean;
 }
 
-/** The report is asked for after so many polling intervals at most. */
+/** The most polling intervals between two reads of the report. */
 const INTERVALS_MAX = 10;
-/** How long a polling interval lasts. */
+/** How long a polling interval lasts, in milliseconds. */
 export const REPORT_POLLING_INTERVAL_MS = 25;
-/** After so long the caller is told that the report is still to be made. */
+/** After how long the caller is told that the report is still to be made, in milliseconds. */
 export const REPORT_WAIT_MS = 8_000;
 const INTERVALS_IN_ALL = REPORT_WAIT_MS / REPORT_POLLING_INTERVAL_MS;
 

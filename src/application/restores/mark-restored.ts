@@ -11,7 +11,7 @@ import { RESTORE_POINT, RESTORED_AHEAD } from './restore-point.ts';
 export interface MarkedRestored {
   /** Messages up to this instant start no attempt any more; never later than the mark, null when there is no message. */
   readonly restorePoint: number | null;
-  /** So many messages that are not final are dated later than the mark, and start no attempt either. */
+  /** How many messages that are not final are dated later than the mark. They start no attempt either. */
   readonly messagesDatedLater: number;
   /** The campaigns that were scheduled, and are drafts now. */
   readonly unscheduledCampaigns: readonly string[];

@@ -5,14 +5,14 @@ import type { Clock } from '../ports/clock.ts';
 import type { JobPlace } from '../ports/stores/job-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
-/** About so many accepted messages of one project may wait for their first attempt. */
+/** About how many accepted messages of one project may wait for their first attempt. */
 export const UNTRIED_MESSAGES_MAX = 100_000;
 /**
- * They are counted in slices of so many, each a short query, and again after a process has accepted so many more of the
- * project.
+ * How many messages one query counts, so that each query is short. A project is counted again after a process has accepted
+ * this many more of its messages.
  */
 export const COUNTED_SLICE = 10_000;
-/** A project that has too many is counted again so much later. */
+/** After how long a project with too many messages is counted again, in milliseconds. */
 const RECOUNT_MS = 1_000;
 
 interface UntriedMessagesOptions {

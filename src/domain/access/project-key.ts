@@ -18,7 +18,7 @@ export interface ProjectKey {
 export const KEY_STATUSES = ['active', 'ending', 'ended', 'revoked'] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
 
-/** A project has so many keys that work: each is a way in. */
+/** The most keys of a project that work at a time: each is a way in. */
 export const WORKING_KEYS_MAX = 100;
 
 const KEY_ID_CHARACTERS = 24;

@@ -33,7 +33,7 @@ export interface ProjectSettings<Secret = SealedSecret> {
   readonly retention: Retention | null;
   /** Null tells nobody of low credit. */
   readonly lowCredit: LowCredit<Secret> | null;
-  /** Its share of a lease of jobs is so many times that of a project of weight 1. */
+  /** How many times as many jobs of a lease it gets as a project of weight 1. */
   readonly weight: number;
 }
 

@@ -5,8 +5,8 @@ import type { PriceList } from './pricing.ts';
 export const SCHEDULED_VERSIONS_MAX = 20;
 
 /**
- * A version may be withdrawn until so many milliseconds before it is in force. Each process reads the schedule every two seconds;
- * the rest is for the commit of the withdrawal, and for clocks that differ.
+ * How long before it is in force a version can be withdrawn at the latest, in milliseconds. Each process reads the schedule every
+ * two seconds; the rest is for the commit of the withdrawal, and for clocks that differ.
  */
 export const WITHDRAWAL_NOTICE_MS = 10_000;
 

@@ -19,10 +19,10 @@ export type BillingStatus = (typeof BILLING_STATUSES)[number];
 export const CAMPAIGN_NAME_CHARACTERS_MIN = 3;
 export const CAMPAIGN_NAME_CHARACTERS_MAX = 80;
 
-/** Campaigns of one project that have not started; each takes its part of the database and costs nothing. */
+/** The most campaigns of one project that have not started: each takes its part of the database and costs nothing. */
 export const UNSTARTED_CAMPAIGNS_MAX = 10_000;
 
-/** And so many recipients of all these campaigns: each may have 4 kB of parameters. */
+/** The most recipients of all these campaigns together: each may have 4 kB of parameters. */
 export const UNSTARTED_RECIPIENTS_MAX = 200_000;
 
 /** A scheduled campaign that could not start counts as one that has not started, for this long since its time. */

@@ -2,7 +2,7 @@ import { millisecondsInDay, millisecondsInSecond } from 'date-fns/constants';
 import type { PhoneNumber } from '../shared/phone-number.ts';
 import type { WhatsappPhoneNumber } from '../whatsapp/whatsapp-resources.ts';
 
-/** A conversation is open for so long after the message that opened it, and so is the window after a customer wrote. */
+/** How long a conversation is open after the message that opened it, in milliseconds. So is the window after a customer wrote. */
 export const CONVERSATION_MS = millisecondsInDay;
 
 /** Specification 8: what a new portfolio may send, and one of a limit that this version does not know. */
@@ -17,7 +17,7 @@ const DAILY_LIMITS: ReadonlyMap<string, number | null> = new Map([
   ['TIER_UNLIMITED', null],
 ]);
 
-/** A message that does not fit waits for so long at least, in milliseconds. */
+/** How long a message that does not fit waits at least, in milliseconds. */
 const WAIT_MIN_MS = millisecondsInSecond;
 
 /** The conversations of a portfolio that are open. */
@@ -61,7 +61,7 @@ export function decideConversations(
 ): ConversationDecision {
   const opened = new Set<PhoneNumber>();
   const retryAts = new Map<string, number>();
-  // A limit that was lowered frees nothing until so many have ended.
+  // A limit that was lowered frees nothing until the conversations beyond it have ended.
   const excess = Math.max(0, count - limit);
   for (const { smsId, phoneNumber } of messages) {
     if (open.has(phoneNumber) || opened.has(phoneNumber)) continue;

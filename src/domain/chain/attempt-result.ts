@@ -23,7 +23,7 @@ import { receiptWindowMs } from './receipt-window.ts';
 /** A message of a campaign that a busy provider rejected is tried again after this time, in milliseconds. */
 export const BUSY_RETRY_MS = 30_000;
 
-/** From the first try on a message of a campaign is tried for so long, in milliseconds. */
+/** How long a message of a campaign is tried, from its first try on, in milliseconds. */
 export const BUSY_RETRIES_END_MS = millisecondsInDay;
 
 /** A single message has no time to lose: a busy last channel is tried again after this time, in milliseconds. */

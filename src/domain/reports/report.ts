@@ -10,11 +10,11 @@ export type ReportStatus = (typeof REPORT_STATUSES)[number];
 export const REPORT_LIFETIME_DAYS = 30;
 const REPORT_LIFETIME_MS = REPORT_LIFETIME_DAYS * millisecondsInDay;
 
-/** A project may have so many reports that are still to be made. */
+/** The most reports of one project that are still to be made. */
 export const UNMADE_REPORTS_MAX = 10;
-/** And so many that were requested within a day: files are kept for 30 days, and the disk is everybody's. */
+/** The most reports that one project requests within a day: files are kept for 30 days, and all projects share the disk. */
 export const REPORTS_PER_DAY_MAX = 100;
-/** With so many messages in all its files no further one is made: they take some 12 GB. */
+/** The number of messages in all files of a project from which no further file is made: they take some 12 GB. */
 export const STORED_RECORDS_MAX = 100_000_000;
 
 export const FILE_ID_PATTERN = /^[a-f0-9]{40}$/;

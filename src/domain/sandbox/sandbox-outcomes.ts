@@ -15,8 +15,8 @@ export interface SubmissionOutcome {
   /** What the handset writes back, when the message was sent from a whatsapp number. */
   readonly reply?: { readonly afterMs: number; readonly content: InboundContent };
   /**
-   * The delivery receipts, each so many milliseconds after the submission or after the attempt timed out. One without a
-   * part, counted from 1, is for every part.
+   * The delivery receipts. Each comes `afterMs` milliseconds after the submission, or after the attempt timed out. Parts are
+   * counted from 1; a receipt without a part is for every part.
    */
   readonly receipts?: readonly {
     readonly afterMs: number;

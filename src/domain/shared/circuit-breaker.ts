@@ -37,7 +37,7 @@ export type Circuit =
   | { readonly state: 'open'; readonly until: number }
   | { readonly state: 'half-open' };
 
-/** The specification says "repeatedly failing" without a number: so many in a row are no coincidence. */
+/** The failures in a row that open a circuit. The specification says "repeatedly failing" without a number. */
 export const FAILURES_IN_ROW_MAX = 10;
 /** The second rule catches another side that succeeds now and then. */
 const FAILURE_PERCENT_MAX = 70;

@@ -1,4 +1,4 @@
-/** The clocks of workers differ by so much at most, in milliseconds: what was noted later than that is of one that ran ahead. */
+/** The most that the clocks of workers differ, in milliseconds. What was noted later than that is of a clock that ran ahead. */
 export const CLOCKS_DIFFER_MS_MAX = 60_000;
 
 /** An instant as ISO 8601 with milliseconds in UTC, from milliseconds since 1970. */

@@ -10,7 +10,10 @@ export interface JsonLimits {
   readonly members: number;
 }
 
-/** Parsing so many members takes some 20 ms. Meta's largest callback and a large tree of whatsapp resources have half of them. */
+/**
+ * The most members of all objects and lists together. Parsing them takes some 20 ms. Meta's largest callback and a large tree of
+ * whatsapp resources have half of them.
+ */
 export const JSON_MEMBERS_READ_MAX = 100_000;
 /** Recursion over a value that is nested no deeper does not exhaust the stack. */
 export const JSON_DEPTH_MAX = 32;

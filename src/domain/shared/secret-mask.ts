@@ -8,7 +8,7 @@ const MASK = '***';
 const PIECE_BYTES_MIN = 4;
 /** JSON in JSON, or a percent-encoded text in a percent-encoded url. */
 const ESCAPED_TIMES_MAX = 2;
-/** A secret in base64 begins at one of so many places in a group of bytes. */
+/** The places in a group of three bytes at which a secret in base64 may begin. */
 const BASE64_PLACES = [0, 1, 2];
 const BASE64_BITS = 6;
 

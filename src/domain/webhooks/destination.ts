@@ -25,5 +25,5 @@ export const DESTINATION_OPEN_WINDOWS_MS: readonly number[] = [1, 5, 15, 60].map
   (minutes) => minutes * millisecondsInMinute,
 );
 
-/** A breaker without attempts for so long may be forgotten: longer than any circuit is open. */
+/** After how long without attempts a breaker may be forgotten, in milliseconds: longer than any circuit is open. */
 export const BREAKER_LIFETIME_MS = millisecondsInDay;

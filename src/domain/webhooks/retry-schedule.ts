@@ -11,7 +11,7 @@ const DELIVERY_DELAY_FACTOR = 3;
 const DELIVERY_DELAY_MS_MAX = 6 * millisecondsInHour;
 /** Spreads the retries of events that failed together. */
 const DELIVERY_JITTER_SHARE = 0.2;
-/** A receiver may ask for more time, and not for so much that the schedule loses its meaning. */
+/** How many times the delay of the schedule a receiver may ask for: with more the schedule would lose its meaning. */
 const RETRY_AFTER_FACTOR_MAX = 2;
 
 /** Specification 6.2: the second attempt 10 seconds after the first, the third 15 seconds after the second. */
