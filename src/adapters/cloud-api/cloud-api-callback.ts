@@ -39,7 +39,7 @@ export const CHALLENGE_CHARACTERS_MAX = 512;
  * contacts are read beside them.
  */
 export const CALLBACK_ITEMS_MAX = 10_000;
-/** Callbacks of one provider are read for so long in a round of the event loop, in milliseconds. */
+/** How long the callbacks of one provider are read in one round of the event loop, in milliseconds. */
 const CALLBACK_READING_MS = 3;
 
 const SIGNATURE_PATTERN = /^sha256=([0-9a-f]{64})$/i;

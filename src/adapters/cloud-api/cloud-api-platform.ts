@@ -26,7 +26,7 @@ export const ACCOUNT_NUMBERS_MAX = 500;
 /** Templates of one account; Meta allows 6,000, each language of a name for itself. */
 const ACCOUNT_TEMPLATES_MAX = 10_000;
 
-/** So many templates have to fit into a page of `PAGE_BYTES_MAX`. */
+/** The most rows of one page: as many templates have to fit into `PAGE_BYTES_MAX`. */
 const PAGE_ROWS = 50;
 
 const PAGE_BYTES_MAX = 1_048_576;

@@ -44,7 +44,7 @@ export class GraphApi {
 
   /**
    * What a response says. A server may repeat the request in its error: the token is masked, because reasons are logged and
-   * stored. A response to one message has at most so many members.
+   * stored. A response to one message has at most `membersMax` members.
    */
   read(response: ProviderResponse, membersMax = PROVIDER_RESPONSE_MEMBERS_MAX): GraphResponse {
     const read = graphResponse(response, membersMax);

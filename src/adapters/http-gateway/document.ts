@@ -8,7 +8,7 @@ export type Pointer = (document: unknown) => unknown;
 const GATEWAY_ID_CHARACTERS_MAX = 128;
 const GATEWAY_ID = new RegExp(`^[!-~]{1,${GATEWAY_ID_CHARACTERS_MAX}}$`);
 
-/** From so many digits on, a number of JSON may be more than a JavaScript number can hold. */
+/** A number of JSON with this many digits may be more than a JavaScript number can hold. */
 const LONG_NUMBER = /\d{16}/;
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 

@@ -16,7 +16,7 @@ type Authorizer = (request: CallbackRequest, hmac: Hmac) => boolean;
 
 /** Receipts in one request. */
 export const RECEIPTS_MAX = 10_000;
-/** Receipts of one gateway are read for so long in a round of the event loop, in milliseconds. */
+/** How long the receipts of one gateway are read in one round of the event loop, in milliseconds. */
 const RECEIPTS_READING_MS = 3;
 const TOO_MANY = `A request has at most ${RECEIPTS_MAX} receipts`;
 

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { messageOf } from '../../application/errors/error-text.ts';
 
-/** Patterns are matched against so many characters at most, in UTF-16 units. */
+/** The most characters that a pattern is matched against, in UTF-16 units. */
 export const PATTERN_INPUT_CHARACTERS_MAX = 512;
 export const PATTERN_CHARACTERS_MAX = 500;
 /** Instructions of a compiled pattern: a match takes at most this number times the characters of the text. */

@@ -12,7 +12,7 @@ export const LARGE_BODY_BYTES_MAX = 4 * 1024 * 1024;
 /** Requests of such routes whose bodies a process reads or holds at a time, and those of one project. More wait unread. */
 export const LARGE_BODIES_MAX = 32;
 export const LARGE_BODIES_PER_PROJECT_MAX = 2;
-/** While others wait for a place, a body has so long to arrive. */
+/** How long a body may take to arrive while others wait for a place, in milliseconds. */
 export const SLOW_BODY_MS = 1_000;
 
 /**
@@ -29,7 +29,7 @@ export const WHATSAPP_TREE_BYTES_MAX = 4 * 1024 * 1024;
 /** Businesses, accounts, phone numbers and templates of a project together. */
 export const WHATSAPP_RESOURCES_MAX = 10_000;
 
-/** An object or a list of a body has so many members at most: more than any request needs, and each costs time to check. */
+/** The most members of one object or list of a body: more than any request needs, and each costs time to check. */
 export const JSON_OBJECT_MEMBERS_MAX = 200;
 export const JSON_LIST_ITEMS_MAX = 10_000;
 /** The same of all its objects and lists together: each costs time to parse. */
@@ -117,22 +117,25 @@ export const HEADER_TEXT_BYTES = 50;
 /** What a request of which the reply is unread holds beside its headers: its objects. */
 export const UNREAD_REQUEST_BYTES = 4 * 1024;
 
-/** Waiting requests of all connections are served for so long in one round of the event loop. */
+/** How long waiting requests of all connections are served in one round of the event loop, in milliseconds. */
 export const WAITING_REQUESTS_MS_MAX = 4;
-/** New connections are read for so long in a round, and as long bodies of more than `UNREAD_BODY_BYTES_KEPT` and chunked ones. */
+/**
+ * How long new connections are read in one round, in milliseconds. Chunked bodies, and those of more than
+ * `UNREAD_BODY_BYTES_KEPT`, are read for as long.
+ */
 export const READING_CLIENTS_MS_MAX = 2;
-/** So many new connections that wait are read in a round, and so many pieces of such bodies. */
+/** How many waiting new connections are read in one round, and how many pieces of such bodies. */
 export const CONNECTIONS_READ_PER_ROUND = 4;
 export const BODIES_READ_PER_ROUND = 1;
 /** Reading such bodies takes this share of the time while rounds of it take longer than they have. */
 export const READING_BODIES_SHARE = 0.25;
 /** What a request costs before it is served beside its header lines, in lines. */
 export const PIPELINED_REQUEST_LINES = 20;
-/** Bodies are parsed and checked for so long in one round. The rest waits, and is served by project in rotation. */
+/** How long bodies are parsed and checked in one round, in milliseconds. The rest waits, and is served by project in rotation. */
 export const BODIES_MS_MAX = 10;
-/** Requests and bodies have so long of a round while connections wait to be accepted, of which each round accepts one. */
+/** The part of a round for requests and bodies while connections wait to be accepted, in milliseconds: a round accepts one. */
 export const BACKLOG_ROUND_MS = 0.5;
-/** While connections wait, rounds only accept for so long, and then do other work too for `BACKLOG_WORK_MS`. */
+/** How long rounds only accept while connections wait, in milliseconds. Then they do other work too for `BACKLOG_WORK_MS`. */
 export const ACCEPTING_MS = 2;
 export const BACKLOG_WORK_MS = 2;
 /** Connections that wait to be accepted; the system may allow fewer, on Linux by `net.core.somaxconn`. */
@@ -191,7 +194,7 @@ export interface ServerLimits {
   readonly connectionUnreadBytesMax: number;
   /** What all such connections hold, and those whose waiting requests hold more; beyond it, one of them is closed. */
   readonly unreadBytesMax: number;
-  /** A connection with a request on which nothing moves for so long is closed: nobody reads the reply. */
+  /** How long nothing moves on a connection with a request before it is closed: nobody reads the reply. */
   readonly stallTimeoutMs: number;
   /** How often an event stream gets a comment, so that proxies see that it lives. */
   readonly eventHeartbeatMs: number;

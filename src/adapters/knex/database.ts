@@ -13,7 +13,7 @@ import { ParsedTrees } from './parsed-trees.ts';
 import { type PostgresConfig, PostgresDialect } from './postgres/postgres-dialect.ts';
 import { type SqliteConfig, SqliteDialect } from './sqlite/sqlite-dialect.ts';
 
-/** A migration that met a locked table is tried again after this time, in milliseconds, and so often at most. */
+/** How long a migration that met a locked table waits between two tries, in milliseconds, and the most tries. */
 const MIGRATION_RETRY_MS = 500;
 const MIGRATION_ATTEMPTS_MAX = 60;
 

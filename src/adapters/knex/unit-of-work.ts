@@ -48,7 +48,7 @@ const LOCK_RETRY_MAX_MS = 10;
 /** For the lock of a row the time is longer, and doubles too: many may wait, and each try holds a connection. */
 const ROW_LOCK_RETRY_MS = 100;
 const ROW_LOCK_RETRY_MAX_MS = 1_000;
-/** So many of them are tried again at a time: the other connections are for those that wait for no lock. */
+/** The most such transactions that are tried again at a time: the other connections are for those that wait for no lock. */
 const ROW_LOCK_TRIES_MAX = 3;
 /**
  * A database that stored nothing counts as unwritable for this long: longer than the time between two heartbeats, each of which

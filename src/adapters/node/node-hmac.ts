@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { Hmac, HmacKey } from '../../domain/webhooks/signer.ts';
 
-/** The keys of so many customers are kept ready: making one costs a third of a signature. */
+/** The most customers whose keys are kept ready: making one costs a third of a signature. */
 const KEYS_KEPT_MAX = 1_000;
 
 const keys = { utf8: new Map<string, KeyObject>(), base64: new Map<string, KeyObject>() };

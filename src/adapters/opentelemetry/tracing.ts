@@ -11,7 +11,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 
-/** An export is given up after so many milliseconds; its spans are lost. */
+/** After how long an export is given up, in milliseconds. Its spans are lost. */
 const EXPORT_TIMEOUT_MS = 2_000;
 
 /** Spans that wait for an export; those after them are dropped. */

@@ -14,7 +14,7 @@ const CONNECTIONS_MAX = 20;
 const REQUESTS_PER_CONNECTION_MAX = 1;
 /** A scrape that takes longer gets 503, in milliseconds. */
 const SCRAPE_TIMEOUT_MS = 5_000;
-/** Behind the writing of the metrics the next one waits for so many times as long: all of them take a fifth of the time. */
+/** How many times as long as writing the metrics took the next writing waits: all of them take a fifth of the time. */
 const PAUSE_FACTOR = 4;
 
 /**

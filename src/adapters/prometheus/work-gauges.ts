@@ -5,10 +5,10 @@ import type { JobQueue } from '../../application/ports/job-queue.ts';
 import type { Metrics } from './metrics.ts';
 import { SharedReading } from './shared-reading.ts';
 
-/** A reading of the database serves every scrape of so many milliseconds. */
+/** How long one reading of the database serves scrapes, in milliseconds. */
 const SURVEY_FRESH_MS = 5_000;
 
-/** A scrape waits for the database for so many milliseconds at most; the gauges of the database are left out then. */
+/** How long a scrape waits for the database, in milliseconds. Then the gauges of the database are left out. */
 const SURVEY_TIMEOUT_MS = 2_000;
 
 interface GaugeSources {

@@ -1,4 +1,4 @@
-/** The references of so many numbers are remembered. */
+/** The most numbers whose references are remembered. */
 export const REFERENCED_NUMBERS_MAX = 10_000;
 
 const REFERENCES = 256;

@@ -31,7 +31,7 @@ export const START_TIMEOUT_MS = 2_000;
 /** How long `close` waits for the sink, and then for the response to its unbind, in milliseconds. */
 export const CLOSE_TIMEOUT_MS = 1_000;
 
-/** PDUs of one SMSC are read for so long in one round of the event loop, over all its binds, in milliseconds. */
+/** How long the PDUs of one SMSC, over all its binds, are read in one round of the event loop, in milliseconds. */
 export const READING_MS_MAX = 2;
 
 export const WINDOW_DEFAULT = 50;

@@ -34,7 +34,7 @@ const CLASSES: ReadonlyMap<string, ErrorClass> = new Map<string, ErrorClass>([
   ['MESSAGE_ALREADY_SENT', 'already-sent'],
 ]);
 
-/** `FLOOD_WAIT_30`: Telegram takes nothing for so many seconds. */
+/** `FLOOD_WAIT_30`: Telegram takes nothing for 30 seconds. */
 const FLOOD_PATTERN = /^FLOOD_WAIT(?:_[0-9]+)?$/;
 
 /** The class of an error by its code; a code that is not known is about the message. */

@@ -6,13 +6,13 @@ import { performance } from 'node:perf_hooks';
  */
 export const POLLING_DELAY_MS = 50;
 
-/** While requests leave no time a poll is put off so often at most: requests come first, and due work waits in its rows. */
+/** The most times that a poll is put off while requests leave no time: requests come first, and due work waits in its rows. */
 export const YIELDS_MAX = 4;
 
 /** Above this share of busy time the process counts as having none to spare. */
 const SATURATED_SHARE = 0.9;
 
-/** From so many signals since the last poll on, requests are among their senders: the work itself signals a few times. */
+/** The signals since the last poll from which requests are among the senders: the work itself signals a few times. */
 const REQUEST_SIGNALS_MIN = 41;
 
 /** How busy the process was since the last call, as a share from 0 to 1. */

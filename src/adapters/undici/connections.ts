@@ -1,7 +1,7 @@
 import { Client } from 'undici';
 import type { ConnectorOf } from './egress-guard.ts';
 
-/** So many connections are kept that carry nothing: a process may have so many more open files than attempts in flight. */
+/** The most idle connections that are kept. A process may have as many more open files than attempts in flight. */
 export const IDLE_CONNECTIONS_MAX = 1_000;
 
 /**

@@ -13,7 +13,7 @@ export const HANDSHAKE_BYTES_MAX = 16_384;
 export const RESPONSE_BYTES_MAX = 65_536;
 /** No more header lines in a row are read of one response: of a head or of trailers without an end each is held. */
 export const HEADER_LINES_MAX = 200;
-/** TLS takes no more of a response at a time: so much may be 250 messages of its own, some milliseconds. */
+/** The most bytes of a response that TLS takes at a time. They may be 250 messages of TLS, which take some milliseconds. */
 const SLICE_BYTES = 1_024;
 /** A handshake that takes longer is a debt. An honest one takes a fifth of it, on a slow machine a half. */
 export const HANDSHAKE_FREE_MS = 10;

@@ -6,10 +6,10 @@ import { onNextRound } from '../../application/concurrency/next-round.ts';
 export const RECEIVER_PROJECT_SHARE = 0.02;
 /** And those of all projects together in this share. */
 export const RECEIVER_ALL_SHARE = 0.15;
-/** What is free of the handshakes of one project: so many milliseconds at once, and then this share of the time. */
+/** The free time of the handshakes of one project: the most of it in milliseconds, and the share of the time that fills it. */
 export const RECEIVER_FREE_MS_MAX = 200;
 export const RECEIVER_FREE_SHARE = 0.05;
-/** After so many milliseconds of this work the event loop serves what else waits. */
+/** How long one round of the event loop does this work, in milliseconds, before it serves what else waits. */
 export const RECEIVER_ROUND_MS = 10;
 
 /** A shorter piece is not searched for pauses, which takes a microsecond. */
@@ -232,7 +232,7 @@ function processorTime(): number {
 }
 
 class ProjectTime {
-  /** It is in debt until each debtor has repaid so much. */
+  /** The project is in debt until each debtor has repaid this much, in milliseconds. */
   repaidAt = 0;
   readonly #free = new Set<ReceiverWork>();
   /** What waits while the project is in debt. The newest is done first: the oldest may be given up soon. */

@@ -4,7 +4,7 @@ import { nextRound } from '../../application/concurrency/next-round.ts';
 import { RotatingQueue } from '../../application/concurrency/rotating-queue.ts';
 import { RoundTime } from '../../application/concurrency/round-time.ts';
 
-/** Responses of all providers are handed on and read for so long in one round of the event loop, in milliseconds. */
+/** How long the responses of all providers are handed on and read in one round of the event loop, in milliseconds. */
 export const PROVIDER_RESPONSES_MS_MAX = 5;
 
 /**

@@ -32,7 +32,7 @@ export class HeldBodies {
     return this.#unfinishedBytes.inAll + this.#completeBytes;
   }
 
-  /** So many bytes are held now for the request of a client in `network`, which may close another request or this one. */
+  /** Notes that `bytes` are held now for the request of a client in `network`. That may close another request or this one. */
   hold(request: IncomingMessage, bytes: number, network: string): void {
     const held = this.#bodies.get(request) ?? { network, bytes: 0, isComplete: false };
     this.#bodies.set(request, held);

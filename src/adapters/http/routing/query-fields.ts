@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PRICING_PAGE_MAX } from '../limits.ts';
 
-/** The largest number any parameter takes has so many, far from what a safe integer cannot hold. */
+/** The digits of the largest number that any parameter takes, far fewer than a safe integer has. */
 const DIGITS_MAX = String(PRICING_PAGE_MAX).length;
 /** No sign, point or exponent. */
 const WHOLE_NUMBER_PATTERN = new RegExp(`^[0-9]{1,${DIGITS_MAX}}$`);

@@ -12,7 +12,7 @@ export interface RequestPermit {
   suspend(): void;
   /** The request is served again. Throws `RequestRejected` with 503 when the process has become full meanwhile. */
   resume(): void;
-  /** Resolves when a body of so many bytes may be parsed and checked, by project in rotation; null when that is now. */
+  /** Resolves when a body of this length may be parsed and checked, by project in rotation; null when that is now. */
   waitToParse(bytes: number): Promise<void> | null;
   /**
    * Runs the work as soon as the project gate lets it through: a few requests of each project and of all at a time, by project in

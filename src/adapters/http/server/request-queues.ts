@@ -24,7 +24,7 @@ export class RequestQueues {
     this.#bodies = new FairRounds(() => backlog.roundMs(BODIES_MS_MAX));
   }
 
-  /** Resolves when a body of so many bytes may be parsed; null when that is now. The key is a project, or a network. */
+  /** Resolves when a body of this length may be parsed; null when that is now. The key is a project, or a network. */
   waitToParse(key: string, bytes: number): Promise<void> | null {
     return (bytes > BODY_BYTES_MAX ? this.#largeBodies : this.#bodies).wait(key);
   }

@@ -49,7 +49,7 @@ interface RowsInsert {
 /** Rows of one INSERT: that takes a third to a half less than an INSERT for each, and with more rows no less. */
 const ROWS_PER_INSERT = 8;
 
-/** After so many milliseconds of transactions in a round of the event loop, the next one begins in a later one. */
+/** How long transactions begin in one round of the event loop, in milliseconds. The next one begins in a later round. */
 const TRANSACTIONS_MS_MAX = 3;
 
 /** The table that recent sends follow, and the table of the rate windows. */

@@ -60,7 +60,7 @@ const REMOVE_EMPTY = 'DELETE FROM number_blocks WHERE last_sms_id < (SELECT MIN(
  */
 export class SqliteNumberBlocks {
   readonly #database: Sqlite.Database;
-  /** At least so many messages are in the open block, as far as this connection knows. */
+  /** The fewest messages that the open block may have, as far as this connection knows. */
   #rows = MESSAGES_PER_BLOCK;
 
   constructor(database: Sqlite.Database) {

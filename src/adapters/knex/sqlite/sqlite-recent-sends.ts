@@ -6,9 +6,9 @@ import type { Parameter, Row } from '../driver/connection.ts';
 
 /** Windows count from a clock that may stand a little before the newest message. */
 const MARGIN_MS = millisecondsInMinute;
-/** So many sends are forgotten together, when none of them counts any more: nothing is searched or moved for that. */
+/** How many sends are forgotten together, when none of them counts any more: nothing is searched or moved for that. */
 export const SENDS_PER_GENERATION = 50_000;
-/** So many messages are read at a time. */
+/** The most messages that are read at a time. */
 const PAGE_SIZE = 5_000;
 
 const HAS_SENDS = "SELECT 1 FROM pragma_table_info('messages') WHERE name = 'campaign_id'";

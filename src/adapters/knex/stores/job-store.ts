@@ -50,7 +50,7 @@ const INSERT_DEAD_LETTER = {
   onConflict: 'ON CONFLICT (id, dead_lettered_at) DO NOTHING',
 } as const satisfies Insert<string>;
 
-/** Of each priority at most so many jobs become available before a lease: as many as a large lease takes. */
+/** The most jobs of each priority that become available before a lease: as many as a large lease takes. */
 const MADE_AVAILABLE_MAX = 500;
 
 /** Jobs that came due after they were added: deadlines, retries and leases that ran out. */
@@ -368,7 +368,7 @@ function weightOf(settings: string | null): number {
   return settings === null ? DEFAULT_SETTINGS.weight : readSettings(settings).weight;
 }
 
-/** By priority, and within a priority first one job of each project, then so many of each as its weight, mixed. */
+/** By priority. Within one, first a job of each project, then of each project as many jobs as its weight, mixed. */
 function roundRobin(
   leased: readonly (WeightedBacklog & { readonly jobs: readonly LeasedJob[] })[],
 ): readonly LeasedJob[] {

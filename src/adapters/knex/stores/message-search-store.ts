@@ -49,7 +49,7 @@ const OF_NUMBER_IN_PROJECT = `
   SELECT ${COLUMNS} FROM (${NEWEST_OF_NUMBER.replace('@project', '?')}) AS messages
   ORDER BY created_at DESC, sms_id DESC LIMIT ?`;
 
-/** A read probes at most so many blocks. */
+/** The most blocks that one read probes. */
 const BLOCKS_PER_READ = 2_500;
 
 /** The last message of a block, and of each one that ended before: the newest of them is the one that a time lies in. */

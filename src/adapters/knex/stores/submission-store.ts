@@ -70,8 +70,8 @@ const PARKED_IDS = {
 } as const satisfies BatchQuery<string>;
 
 /**
- * What is not older than the last one that is kept stays, and not so many of the oldest that are free: of several transactions at
- * once each would pass over what another removes, and all together would remove the newest too.
+ * Removes what is older than the last id that is kept. It does not remove a number of the oldest ids that are free: of several
+ * transactions at once each would pass over what another removes, and all together would remove the newest too.
  */
 const REMOVE_OLDEST_PARKED = `
   DELETE FROM submissions WHERE (channel, provider_message_id) IN (

@@ -9,7 +9,7 @@ import { INTERNAL_ERROR } from '../../routing/known-errors.ts';
 import type { Input } from '../../routing/route.ts';
 import type { SendBody } from './send-body.ts';
 
-/** Resolves after so many milliseconds. */
+/** Resolves after `ms` milliseconds. */
 export type Wait = (ms: number) => Promise<void>;
 
 type SendHandler<Params, Query, Reply> = (input: Input<Project, Params, Query, SendBody>) => Promise<Reply>;

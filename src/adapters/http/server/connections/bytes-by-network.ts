@@ -8,7 +8,7 @@ export class BytesByNetwork {
     return this.#inAll;
   }
 
-  /** So many bytes more, or fewer when it is negative. */
+  /** Counts `bytes` more for the network, or fewer when it is negative. */
   add(network: string, bytes: number): void {
     this.#inAll += bytes;
     const ofNetwork = (this.#bytes.get(network) ?? 0) + bytes;

@@ -4,11 +4,11 @@ import { GrowingBuffer } from '../../../../application/growing-buffer.ts';
 
 type Push = IncomingMessage['push'];
 
-/** So many pieces of a body go on as they come: those of ordinary clients. Of the others only the larger ones do. */
+/** How many pieces of a body go on as they come: those of ordinary clients. Of the pieces behind them only the larger ones do. */
 export const LOOSE_PIECES_MAX = 16;
 const SMALL_PIECE_BYTES = 1_024;
 
-/** A body may have so many pieces, however small, and more only when all together have so many bytes each. */
+/** The most pieces of a body, however small. A body has more only with `PIECE_BYTES_MIN` bytes a piece on average. */
 export const SMALL_PIECES_MAX = 500;
 export const PIECE_BYTES_MIN = 16;
 

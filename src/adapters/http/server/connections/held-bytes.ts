@@ -29,8 +29,8 @@ export class HeldBytes<Holder extends object> {
   }
 
   /**
-   * So many bytes are held now for the holder, a client in `network`, which may close another holder, or this one when there is
-   * no other. With `moves` the holder becomes the last one to be closed.
+   * Notes that `bytes` are held now for the holder, a client in `network`. That may close another holder, or this one when there
+   * is no other. With `moves` the holder becomes the last one to be closed.
    */
   hold(holder: Holder, bytes: number, network: string, moves = false): void {
     const known = this.#holders.get(holder);

@@ -4,7 +4,7 @@ import { clearInterval, setInterval } from 'node:timers';
 import type { EventStreamReply, ServerSentEvent } from '../../routing/http-reply.ts';
 
 const HEARTBEAT = ': heartbeat\n\n';
-/** A reader that takes nothing for so many heartbeats is disconnected. */
+/** The number of heartbeats after which a reader that takes nothing is disconnected. */
 const STALLED_HEARTBEATS_MAX = 2;
 const LINE_END = /\r\n|\r|\n/;
 const UNSAFE_IN_FIELDS = /[\r\n\0]/g;

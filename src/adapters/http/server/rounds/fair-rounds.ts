@@ -5,9 +5,9 @@ import { PausingRounds, type Waiting } from './pausing-rounds.ts';
 
 /**
  * Gives the event loop's time to what waits: round-robin over keys, such as addresses and projects, and in order within each. In
- * one round of the loop that takes so many milliseconds and the piece that was begun, so that other work is done in between
- * however much waits; in a round with 0 milliseconds it does nothing. With a share below 1 it pauses between rounds, so that all
- * rounds together take that share of the time.
+ * one round of the loop it works for `msPerRound()` milliseconds and ends the piece that was begun. So other work is done in
+ * between, however much waits. In a round with 0 milliseconds it does nothing. With a share below 1 it pauses between rounds, so
+ * that all rounds together take that share of the time.
  */
 export class FairRounds {
   readonly #msPerRound: () => number;

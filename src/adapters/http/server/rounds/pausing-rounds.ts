@@ -34,7 +34,7 @@ export class PausingRounds {
     this.#schedule();
   }
 
-  /** What ended at `endedAt`, by the clock of `performance`, took so many milliseconds. A pause that ends later stays. */
+  /** Pauses behind work that took `ms` and ended at `endedAt`, by the clock of `performance`. A pause that ends later stays. */
   pauseBehind(ms: number, endedAt: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, endedAt + ms * (1 / this.#share - 1));
   }

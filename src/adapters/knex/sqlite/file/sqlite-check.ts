@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { openAlone } from './sqlite-alone.ts';
 
-/** SQLite lists so many faults at most. */
+/** The most faults that SQLite lists. */
 const FAULTS_MAX = 10;
 
 /**

@@ -22,7 +22,7 @@ const FRAME_HEADER_BYTES = 24;
 /** Of the number in the header of the log that grows each time the log begins anew: the first one of its salts. */
 const LOG_NUMBER_OFFSET = 16;
 const LOG_NUMBER_BYTES = 4;
-/** A connection that has committed nothing for so long has nothing to do. */
+/** A connection that has committed nothing for this long has nothing to do, in milliseconds. */
 const IDLE_MS = 1_000;
 /** A lock that others hold is not waited for longer: all is tried again. */
 const LOCK_TIMEOUT_MS = 20;
