@@ -70,6 +70,11 @@ describe('the check of words', () => {
     ['two lines', '/**\n * Attempts under\n * way.\n */', 'a.ts:2 says "under\n * way": say in flight'],
     ['an attempt', '// The second step failed.', 'a.ts:1 says "step": say attempt'],
     ['a rejection', '// Refused by the domain.', 'a.ts:1 says "refused": say reject'],
+    [
+      'a divided phrase',
+      '// An event brings it forward.',
+      'a.ts:1 says "brings it forward": say make due earlier',
+    ],
   ])('finds a planted word in %s', (_, text, sentence) => {
     expect(oldWordsIn('a.ts', text)).toEqual([sentence]);
   });

@@ -20,7 +20,7 @@ const OLD_WORDS: readonly OldWord[] = [
   { pattern: 'postings?', say: 'delivery attempt' },
   { pattern: 'posts|post results?', say: 'delivery attempts or requests' },
   { pattern: 'rests|rested|resting', say: 'the circuit breaker is open' },
-  { pattern: '(?:brings?|brought) forward', say: 'make due earlier' },
+  { pattern: '(?:brings?|brought|bringing)(?: (?:it|them))? forward', say: 'make due earlier' },
   { pattern: 'dearest', say: 'highest price' },
   { pattern: 'carriers?', say: 'channel provider or mobile operator' },
   { pattern: 'magic', say: 'test number' },

@@ -55,7 +55,7 @@ export class ReleaseJobs {
     return releases.map(() => null);
   }
 
-  /** Those who add events lock the job, too: what is not found here brings it forward after this. */
+  /** A transaction that adds events locks the job, too. An event that is not found here makes the job due earlier after this. */
   async #release(stores: Stores, releases: readonly Release[]): Promise<readonly Job<WebhookWork>[]> {
     const notBefore = new Map(releases.map((release) => [release.job.id, release.notBefore]));
     const leased = await stores.jobs.lockLeased(releases.map(({ job }) => job));
