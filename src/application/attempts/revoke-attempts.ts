@@ -7,7 +7,10 @@ interface RevokePorts {
   readonly background: BackgroundWork;
 }
 
-/** Asks channel providers to take back what the chains gave up on. Only a try: no message waits for it or changes by it. */
+/**
+ * Asks channel providers to take back the attempts that the chains gave up on. A provider may fail to do it: no message waits for
+ * it or changes by it.
+ */
 export class RevokeAttempts {
   readonly #ports: RevokePorts;
 

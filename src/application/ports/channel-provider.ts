@@ -80,8 +80,8 @@ export interface ChannelProvider {
    */
   capacity(backlog: Backlog): ProviderCapacity;
   /**
-   * Takes back what the chain gave up on, so that the handset does not get it any more. Only a try: it never rejects, and
-   * nobody waits for it. Absent when the provider cannot.
+   * Takes back the submissions that the chain gave up on, so that the handset does not get them any more. It may fail, but never
+   * rejects, and nobody waits for it. Absent when the provider cannot revoke.
    */
   revoke?(providerMessageIds: readonly string[]): Promise<void>;
   /** Known without asking the other side. A provider that was not started is ok: another process carries messages. */

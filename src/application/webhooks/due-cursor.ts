@@ -21,7 +21,7 @@ export class DueCursor {
     return this.#after;
   }
 
-  /** The fetch has found these new events, and there may be more. Restarted meanwhile, it has read to nowhere. */
+  /** The fetch has found these new events, and there may be more. After a `restart` the next one reads all that is due. */
   advance(events: readonly WebhookEvent[], hasMore: boolean): void {
     const last = events.at(-1);
     this.#hasMore = hasMore;

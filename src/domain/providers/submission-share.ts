@@ -50,7 +50,10 @@ export function waitingMax(taken: number): number {
   return Math.max(WAITING_MIN, waitingShare(taken));
 }
 
-/** How many wait of `taken` in a period, in the places of what is taken. */
+/**
+ * How many submissions may wait at a provider that took `taken` in the last period. These are submissions of the same backlog, or
+ * less urgent ones: the submissions that wait take their places.
+ */
 export function waitingShare(taken: number): number {
   return Math.ceil(taken * WAITING_SHARE);
 }
