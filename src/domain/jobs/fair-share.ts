@@ -27,11 +27,11 @@ export interface LeaseRound {
   /** None when the lease is full or nothing more is due. */
   readonly shares: readonly Share[];
   readonly capacity: number;
-  /** Those that may have jobs left; of each priority in round-robin order. */
+  /** The backlogs that may have jobs left; those of one priority are in round-robin order. */
   readonly backlogs: readonly WeightedBacklog[];
 }
 
-/** One job in so many is kept for each lower priority with due jobs, so that none of them stands still. */
+/** Of this many jobs, one is kept for each lower priority with due jobs, so that no priority stands still. */
 export const LOWER_PRIORITY_EVERY = 10;
 
 /**
@@ -44,8 +44,8 @@ export function firstLeaseRound(capacity: number, backlogs: readonly WeightedBac
 }
 
 /**
- * Divides what the last round left over; `leased` says how many jobs each of its shares had. A backlog with fewer jobs
- * than its share is empty. Those that were not served yet come first.
+ * Divides what the last round left over; `leased` says how many jobs each of its shares had. A backlog with fewer jobs than its
+ * share is empty. Backlogs that were not served yet come first.
  */
 export function nextLeaseRound(round: LeaseRound, leased: readonly number[]): LeaseRound {
   const served = new Set(round.shares.map(({ backlog }) => backlog));
@@ -63,7 +63,7 @@ function sharesOf(capacity: number, backlogs: readonly WeightedBacklog[]): reado
   return groups.flatMap((group, index) => divideByWeight(parts[index] ?? 0, group));
 }
 
-/** The part of each priority, the most urgent first. It gets at least one job of a lease that is not empty. */
+/** The part of each priority, the most urgent first. That one gets at least one job of a lease that is not empty. */
 function partsOf(capacity: number, priorities: number): readonly number[] {
   const kept = Math.ceil(capacity / LOWER_PRIORITY_EVERY);
   let left = capacity;
@@ -82,7 +82,7 @@ function divideByWeight(jobs: number, backlogs: readonly WeightedBacklog[]): rea
     backlog,
     jobs: Math.floor((jobs * backlog.weight) / weights),
   }));
-  // Fewer than there are backlogs: each lost less than one job by the rounding.
+  // The rest is smaller than the number of backlogs: each lost less than one job by the rounding.
   const rest = shares.reduce((left, share) => left - share.jobs, jobs);
   const first = shares.slice(0, rest).map((share) => ({ ...share, jobs: share.jobs + 1 }));
   return [...shares.slice(rest), ...first].filter((share) => share.jobs > 0);

@@ -1,11 +1,11 @@
 import type { Message } from '../messages/message.ts';
 
-/** What is leased first, the most urgent first. */
+/** The priorities of jobs, from the one that is leased first to the one that is leased last. */
 export const JOB_PRIORITIES = ['code', 'text', 'campaign', 'webhook', 'housekeeping'] as const;
 
 export type JobPriority = (typeof JOB_PRIORITIES)[number];
 
-/** Those of jobs that somebody waits for: housekeeping only tidies up. */
+/** The priorities of jobs that somebody waits for: housekeeping only tidies up. */
 export const AWAITED_PRIORITIES: readonly JobPriority[] = JOB_PRIORITIES.filter(
   (priority) => priority !== 'housekeeping',
 );

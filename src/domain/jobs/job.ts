@@ -5,13 +5,13 @@ export interface Work {
   readonly kind: string;
 }
 
-/** In place of the project of a job that belongs to none. No project has such an id. */
+/** What stands in place of the project in a job that belongs to none. No project has such an id. */
 export const INSTALLATION = 'installation';
 
 /** A row of work: done once, at `dueAt` or soon after (milliseconds since 1970). */
 export interface Job<Kind extends Work = Work> {
   readonly id: string;
-  /** Whose share of a lease it belongs to. */
+  /** The project in whose share of a lease the job counts. */
   readonly projectId: string;
   readonly priority: JobPriority;
   readonly dueAt: number;
@@ -28,20 +28,20 @@ export interface LeasedJob<Kind extends Work = Work> {
   readonly work: Kind;
 }
 
-/** The job was this process's at one instant, and is until the other unless another worker takes over. */
+/** This process had the lease at the instant `at`. It has it until the instant `until`, unless another worker takes over. */
 export interface ConfirmedLease {
   readonly at: number;
   readonly until: number;
 }
 
-/** A leased job that was neither completed nor renewed becomes due again after this time. */
+/** After this time, in milliseconds, a leased job is due again if it was neither completed nor renewed. */
 export const LEASE_MS = 15_000;
 
 /**
- * How often the leases of long work are renewed, such as delivery attempts to slow receivers. What a process that dies had
- * leased is handed back by another one (`WorkerHeartbeat`), or is due again when the lease ends.
+ * How often the leases of long work are renewed, in milliseconds, such as delivery attempts to slow receivers. When a process
+ * dies, another one hands its jobs back (`WorkerHeartbeat`), or they are due again when their leases end.
  */
 export const RENEW_EVERY_MS = 4_000;
 
-/** Nothing begins under a lease that ends sooner than this: there is time left to renew it. */
+/** The time that a lease must have left when work begins under it, in milliseconds: enough to renew it. */
 export const LEASE_LEFT_MS = 6_000;

@@ -1,31 +1,32 @@
 import { type Backlog, backlogKey } from './fair-share.ts';
 import { type JobPriority, upTo } from './job-priority.ts';
 
-/** What a provider allows of one priority, whatever the project, before any are used. */
+/** How many submissions of one priority a provider allows, whatever their projects, before any are used. */
 export interface Allowance {
-  /** So many go out at once, together with those of other priorities. */
+  /** How many go out at once, together with those of other priorities. */
   readonly atOnce: number;
-  /** So many more of the priority and of more urgent ones may wait there: they take the places of less urgent ones. */
+  /** How many more of the priority and of more urgent ones may wait there: they take the places of less urgent ones. */
   readonly shared: number;
-  /** No more of those may wait in any case. */
+  /** The most of those that may wait in any case. */
   readonly inAll: number;
 }
 
 interface Allowances {
   readonly ofPriority: (priority: JobPriority) => Allowance;
-  /** So many more of a backlog may wait there, although more than `shared` do. */
+  /** How many more of a backlog may wait there, even when more than `shared` wait. */
   readonly ofBacklog: (backlog: Backlog) => number;
 }
 
 /**
- * What may begin at one provider in one batch: as many as go out at once, of whatever backlog, and besides them as many as may
- * wait there. Nothing is asked of a backlog while no more of its priority may begin: there may be thousands.
+ * Decides what may begin at one provider in one batch: as many submissions as go out at once, of any backlog, and besides them as
+ * many as may wait there. The limit of a backlog is not asked for while no more of its priority may begin: there may be thousands
+ * of backlogs.
  */
 export class StartBudget {
   readonly #given: Allowances;
   readonly #ofPriorities = new Map<JobPriority, Allowance>();
   readonly #ofBacklogs = new Map<string, number>();
-  /** How many have been used of what goes out at once, and of those that wait. */
+  /** How many are used of those that go out at once, and then of those that wait. */
   #usedAtOnce = 0;
   readonly #waitingOfBacklogs = new Map<string, number>();
   readonly #waitingOfPriorities = new Map<JobPriority, number>();
@@ -68,7 +69,7 @@ export class StartBudget {
     return own;
   }
 
-  /** Of the priority and of more urgent ones. */
+  /** How many wait of the priority and of more urgent ones. */
   #waitingAhead(priority: JobPriority): number {
     return upTo(priority).reduce((sum, each) => sum + (this.#waitingOfPriorities.get(each) ?? 0), 0);
   }

@@ -14,13 +14,16 @@ import { SUBMIT_TIMEOUT_MS } from './submit-result.ts';
 
 /** How long a circuit of a provider is open: the first time, the second time, and so on. Codes cannot wait for long. */
 export const PROVIDER_OPEN_WINDOWS_MS: readonly number[] = [1_000, 5_000, 15_000, 60_000];
-/** How long the circuit of all projects is open. It is half-open then until a success of anybody. */
+/** How long the circuit of all projects is open, in milliseconds. It is half-open then until any project has a success. */
 const COMMON_OPEN_WINDOW_MS = millisecondsInSecond;
-/** Of the failures that open the circuit of all projects, so many of one project count: half. Never does one open it alone. */
+/**
+ * The most failures of one project that count for the circuit of all projects: half of those that open it. So no project opens it
+ * alone.
+ */
 const COMMON_FAILURES_OF_PROJECT_MAX = FAILURES_IN_ROW_MAX / 2;
 /**
- * A success of a project speaks for its next messages so long. No longer than a provider that hangs leaves a message without
- * a result: else a project would go on with one that has died since.
+ * How long a success of a project lets its next messages pass, in milliseconds. A provider that hangs leaves a message without a
+ * result for as long. With more time, a project would go on with a provider that has died since.
  */
 const SUCCESS_COUNTS_MS = 10 * millisecondsInSecond;
 
@@ -33,11 +36,13 @@ export interface ProjectCircuit {
 
 /** The circuit of a channel provider for all projects. */
 export interface CommonCircuit {
-  /** How many messages failed since the last success of anybody, by project: as many as count of each. */
+  /**
+   * How many messages of each project failed since any project had a success, at most `COMMON_FAILURES_OF_PROJECT_MAX` of one.
+   */
   readonly failures: ReadonlyMap<string, number>;
   /** Null while it is closed. */
   readonly openUntil: number | null;
-  /** Until when the circuit of a project is open, the last one that opened since the last success of anybody. */
+  /** Until when the last project circuit is open that opened since any project had a success; null when none opened. */
   readonly projectOpenUntil: number | null;
 }
 
@@ -70,18 +75,19 @@ export function isIdle({ breaker, succeededAt }: ProjectCircuit, now: number): b
 }
 
 /**
- * What operators are told of a provider: the circuit of all projects, or while that is closed, the one of a project that opened
- * when nobody had a success any more. So a provider is down too when only one project uses it.
+ * The state of a provider that operators are told: that of the circuit of all projects. While that one is closed, it is the state
+ * of the last project circuit that opened since any project had a success. So a provider with only one project can be down, too.
  */
 export function commonStateAt({ openUntil, projectOpenUntil }: CommonCircuit, now: number): Circuit['state'] {
   return circuitAt({ openUntil: openUntil ?? projectOpenUntil }, now, PROVIDER_OPEN_WINDOWS_MS).state;
 }
 
 /**
- * The attempt that a message of a project may be at `now`; null when it is turned away. The circuit of the project decides while
- * it is not closed, and a success of the project a moment ago. Else the circuit of all projects does. While that is not closed,
- * each project tries one message, and its own circuit waits for the result. No project waits for the trial of another, whose
- * messages may fail for good. One that has failed waits until the window of the circuit of all is over.
+ * The attempt that a message of a project may be at `now`; null when it is turned away. While the circuit of the project is not
+ * closed, that circuit decides. After a success of the project a moment ago, the message may be submitted. Else the circuit of
+ * all projects decides. While it is not closed, each project tries one message, and its own circuit waits for the result. No
+ * project waits for the trial of another, whose messages may fail for good. A project with a failure waits until the circuit of
+ * all projects is half-open.
  */
 export function attemptAt({ project, provider }: ProviderCircuits, now: number): CircuitAttempt | null {
   const { breaker, succeededAt } = project;
@@ -106,11 +112,11 @@ export function afterBegin(
 }
 
 /**
- * The circuits after an attempt of a project: whether the provider `worked`, or null when the result says nothing of that. A
- * success closes both. A failure counts for the project and for all while both circuits are closed; a trial that fails opens the
- * circuit of its project, and counts for all while that one is closed. Every other failure began before a circuit opened. A trial
- * whose result says nothing leaves the circuit as it found it. Ten failures in a row open the circuit of all, of which five of
- * one project count at most.
+ * The circuits after an attempt of a project. `worked` says whether the provider did its work; null when the result does not say.
+ * A success closes both circuits. While both are closed, a failure counts for both. A trial that fails opens the circuit of its
+ * project, and counts for all projects while their circuit is closed. No other failure counts: its attempt began before a circuit
+ * opened. A trial whose result says nothing leaves the circuit as it found it. Ten failures in a row open the circuit of all
+ * projects; at most five of one project count.
  */
 export function afterResult(
   projectId: string,

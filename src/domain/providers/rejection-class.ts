@@ -7,5 +7,5 @@
 export const REJECTION_CLASSES = ['busy', 'limited', 'sender', 'message', 'ends-chain'] as const;
 export type RejectionClass = (typeof REJECTION_CLASSES)[number];
 
-/** Of a message that the provider would take at another time, or that another provider of the channel may take. */
+/** Why a provider rejected a message that it would take at another time, or that another provider of the channel may take. */
 export type RejectionCause = Exclude<RejectionClass, 'message' | 'ends-chain'>;

@@ -4,9 +4,9 @@ export const PLACES_PER_KEPT = 10;
 export const SLOW_AFTER_MS = 2_000;
 
 /**
- * Whether a project may have one more submission in flight to a provider, of whose `places` some are `free`. While none of its
- * own is slow, it may have as many as it leaves free. It may have more, in all but the kept places, as long as fewer of its own
- * are slow than are free besides the kept ones.
+ * Whether a project may have one more submission in flight to a provider with `places` places, of which `free` are free. While
+ * none of its own submissions is slow, it may have as many as it leaves free. It may have more, up to the kept places, while its
+ * slow submissions are fewer than the free places beyond the kept ones.
  */
 export function mayHaveMore(
   own: { readonly inFlight: number; readonly slow: number },
@@ -16,16 +16,16 @@ export function mayHaveMore(
   return own.slow < free - Math.ceil(places / PLACES_PER_KEPT);
 }
 
-/** So many submissions of one backlog may wait at a provider, however few of them it takes. */
+/** How many submissions of one backlog may wait at a provider, however few of them it takes. */
 export const WAITING_MIN = 4;
 /** What is handed over to a provider is counted in periods of this length, in milliseconds. */
 export const HANDED_OVER_PERIOD_MS = 1_000;
-/** More may wait: this share of what the provider took of them in the last period, so that they soon go out. */
+/** The share of what the provider took of a backlog in the last period: as many may wait, so that they soon go out. */
 export const WAITING_SHARE = 1 / 4;
-/** So many of one priority and more urgent ones may wait together, of whatever projects, however few the provider takes. */
+/** How many submissions of one priority and of more urgent ones may wait together, however few of them the provider takes. */
 export const WAITING_IN_ALL_MIN = 32;
 
-/** What stands between the submissions of one backlog and the other side. */
+/** How many submissions a provider takes now, and how many wait there, for one backlog. */
 export interface ProviderCapacity {
   /** How many more the provider hands over at once; 0 while others have to wait. */
   readonly free: number;
@@ -35,7 +35,7 @@ export interface ProviderCapacity {
   readonly ahead: number;
 }
 
-/** Of a provider at which no submission waits. */
+/** The capacity of a provider at which no submission waits. */
 export const UNLIMITED_CAPACITY: ProviderCapacity = {
   free: Number.POSITIVE_INFINITY,
   waiting: 0,
@@ -43,8 +43,9 @@ export const UNLIMITED_CAPACITY: ProviderCapacity = {
 };
 
 /**
- * How many submissions of a backlog may wait at a provider that took `taken` of it in the last period. One that is begun and not
- * handed over when its process dies is never submitted, so few may wait. If none did, the provider would wait for the service.
+ * How many submissions of a backlog may wait at a provider that took `taken` of it in the last period. A submission that is begun
+ * and not handed over when its process dies is never submitted, so few may wait. If none waited, the provider would wait for the
+ * service.
  */
 export function waitingMax(taken: number): number {
   return Math.max(WAITING_MIN, waitingShare(taken));
@@ -59,8 +60,8 @@ export function waitingShare(taken: number): number {
 }
 
 /**
- * How many of all projects together may wait at a provider that took `taken` in the last period: as many. Each of a thousand
- * projects may have few that wait, and all of them would be lost with their process.
+ * How many submissions of all projects together may wait at a provider that took `taken` in the last period: as many. A thousand
+ * projects may have a few each that wait, and all of them would be lost with their process.
  */
 export function waitingInAllMax(taken: number): number {
   return Math.max(WAITING_IN_ALL_MIN, taken);
