@@ -21,7 +21,7 @@ interface AdmitPorts {
 export interface AttemptStart {
   readonly message: Message;
   readonly attemptNumber: number;
-  /** Whether it may wait for its provider: not when that has capacity for it, nor when it has waited for long enough. */
+  /** Whether the attempt may wait for its provider. It may not when that has capacity, or when it has waited for long enough. */
   readonly mayWait: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface StartSurroundings {
 /** When an attempt starts that does not start now. */
 export interface Postponed {
   readonly at: number;
-  /** Present when it starts before that if its provider has capacity. */
+  /** Present when the attempt starts earlier once its provider has capacity. */
   readonly waiting?: WaitingStart;
 }
 
@@ -49,9 +49,10 @@ export class AdmitStarts {
   }
 
   /**
-   * Resolves with when those start that do not start now, by message: those of a locked project, of a provider at its limit
-   * or without capacity, and of campaigns that have to wait. What waits for another reason neither counts for a campaign's rate
-   * nor opens a conversation. An attempt that waited for its provider does not wait for it again.
+   * Resolves with when the postponed attempts start, by message: attempts of a locked project, of a provider at its limit or
+   * without capacity, and of campaigns that have to wait. An attempt that waits for another reason than its campaign neither
+   * counts for the rate of the campaign nor opens a conversation. An attempt that has waited for its provider does not wait for
+   * it again.
    */
   async execute(
     stores: Stores,
@@ -77,7 +78,7 @@ export class AdmitStarts {
     return postponed;
   }
 
-  /** By the first provider of the route: a later one only gets what that one did not take. */
+  /** Asks the first provider of the route: a later one only gets what that one did not take. */
   #postponedByProvider(
     { message, attemptNumber }: AttemptStart,
     project: Project | undefined,

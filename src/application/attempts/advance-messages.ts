@@ -68,11 +68,11 @@ interface AdvancePorts {
 export const NO_WORK: ProviderWork = { submissions: [], revocations: [], waiting: [] };
 
 /**
- * Tells fallback chains what happened: locks the messages, folds the events in the given order, and writes the messages,
- * the ledger entries and the jobs that follow. A job is an event too, as long as its lease is held: its completion and
- * its effect are one. Messages of a backup that was restored start no attempt: they are cancelled. An attempt that may not
- * start now is postponed. Runs inside the caller's transaction and ignores events of unknown messages. Returns what to submit,
- * to revoke and to keep waiting after the commit.
+ * Tells fallback chains what happened: locks the messages, folds the events in the given order, and writes the messages, the
+ * ledger entries and the jobs that follow. A job whose lease is held is an event, too: it is completed in the same transaction.
+ * Messages of a backup that was restored start no attempt: they are cancelled. An attempt that may not start now is postponed.
+ * Runs inside the caller's transaction and ignores events of unknown messages. Returns what to submit, to revoke and to keep
+ * waiting after the commit.
  */
 export class AdvanceMessages {
   readonly #ports: AdvancePorts;
@@ -112,7 +112,7 @@ export class AdvanceMessages {
       writes.writeJobs(stores),
     ]);
     await Promise.all([
-      // Behind all that waits for a result: sends of the project wait for its account from here to the commit.
+      // After the statements whose results are awaited: from here to the commit, sends of the project wait for its account.
       writes.post(stores),
       // Behind the ledger: accounts are locked before campaigns.
       recordCampaignProgress(stores, { changes, stopReasons: writes.stopReasons, now }),
@@ -140,14 +140,15 @@ export class AdvanceMessages {
 
 /** A message event that is due. */
 interface DueMessageEvent extends MessageEvent {
-  /** The provider of an attempt that waited for it has capacity, before the job of the attempt is due. */
+  /** The attempt waited for its provider, which has capacity before the job of the attempt is due. */
   readonly isReadyStart?: boolean;
   /** The attempt has waited for its provider for as long as it may. */
   readonly hasWaited?: boolean;
 }
 
 /**
- * The messages after the events, in their order, and what has to be written of them. Starts that may not be now are postponed.
+ * The messages after the events, which are folded in their order, and what has to be written. A start that may not be now is
+ * postponed.
  */
 function fold(
   events: readonly DueMessageEvent[],
@@ -193,7 +194,7 @@ function submissionsOf(
   });
 }
 
-/** What a later event of the batch reported as delivered after all is not revoked. */
+/** An attempt is not revoked when a later event of the batch reports it as delivered after all. */
 function revocationsOf(
   revoked: readonly AttemptRef[],
   messages: ReadonlyMap<string, Message>,

@@ -43,7 +43,7 @@ export class ApplyMessageEvents {
   readonly #ports: ApplyPorts;
   readonly #log: MinuteLog;
   readonly #batcher: Batcher<Item, null>;
-  /** Without those of isolated projects. */
+  /** The results that are not committed yet, without those of isolated projects. */
   readonly #uncommitted = new UncommittedResults<Item>();
   /** How many batches were committed. */
   #commits = 0;
@@ -61,8 +61,8 @@ export class ApplyMessageEvents {
 
   /**
    * Resolves when the submit result is committed, together with the receipts that came before it. While the database is away or
-   * locked it is tried again and again: the provider has the message, and its ids are nowhere else. Rejects when it failed by
-   * itself, and after `stop`.
+   * locked, storing it is tried again and again: the provider has the message, and only the result has its ids. Rejects when the
+   * result failed by itself, and after `stop`.
    */
   async submitted(attempt: SubmittedAttempt): Promise<void> {
     let failure = await this.#store(attempt);
@@ -77,15 +77,15 @@ export class ApplyMessageEvents {
     }
   }
 
-  /** From here on what cannot be stored is not tried again. */
+  /** From here on, a result that cannot be stored is not tried again. */
   stop(): void {
     this.#isStopping = true;
   }
 
   /**
-   * Resolves when no more submit results wait for their commit than fit into one batch, and those that an outage holds up were
-   * tried once more: a deadline must not come before the result of its attempt. One that cannot be stored while others can
-   * holds up nobody. A commit that fails ends the wait too. Those of isolated projects do not count.
+   * Resolves when no more submit results wait for their commit than fit into one batch, and the results that an outage holds up
+   * were tried once more: a deadline must not come before the result of its attempt. Nobody waits for a result that cannot be
+   * stored while others can. A commit that fails ends the wait, too. Results of isolated projects do not count.
    */
   keptUp(): Promise<void> {
     return this.#uncommitted.keptUp();
@@ -96,7 +96,7 @@ export class ApplyMessageEvents {
     return this.#batcher.isLocked(projectId);
   }
 
-  /** Resolves when the receipts are committed: to their messages, or parked until their submit result is. */
+  /** Resolves when the receipts are committed: to their messages, or parked until their submit result is committed. */
   received(receipts: readonly SubmissionReceipt[]): Promise<void> {
     return this.#batcher.submitAll(receipts.map((receipt) => ({ kind: 'received', receipt })));
   }
@@ -151,7 +151,9 @@ export class ApplyMessageEvents {
     return items.map(() => null);
   }
 
-  /** In a transaction of its own: two that record ids, and then park under each other's, would be a deadlock. */
+  /**
+   * Parks in a transaction of its own: two transactions that record ids, and then park under each other's, would be a deadlock.
+   */
   async #park(receipts: readonly SubmissionReceipt[], lockWait: LockWait): Promise<void> {
     const { unitOfWork, correlateReceipts, advanceMessages, revokeAttempts } = this.#ports;
     const park = async (stores: Stores) => {

@@ -69,12 +69,12 @@ export class BatchWrites {
     }
   }
 
-  /** The attempt is started by a job of the same id, later. */
+  /** A job of the same id starts the attempt later. */
   postponeStart(message: Message, attemptNumber: number, { at, waiting }: Postponed): void {
     this.#schedule(startAttemptJob(message, attemptNumber, at, { hasWaited: waiting !== undefined }));
   }
 
-  /** The attempt needs its job no longer: it started before that was due, or it does not start any more. */
+  /** Removes a job that the attempt needs no longer: it started before the job was due, or it does not start any more. */
   removeStart({ smsId }: Message, attemptNumber: number): void {
     this.#unschedule(startAttemptJobId(smsId, attemptNumber));
   }

@@ -27,10 +27,10 @@ interface Senders {
 }
 
 /**
- * Holds campaigns to what the platform allows: the sending rate of a number, and the daily limit of new conversations, which all
- * numbers of a portfolio share. Runs inside the transaction that starts the attempts. The slots of messages keep the rate by
- * themselves; this keeps it when many of them are late. It counts what its own process starts, also in a unit of work that
- * has to be repeated: then messages wait a little longer than they had to.
+ * Holds campaigns to what the platform allows: the sending rate of a number, and the daily limit of new conversations. All
+ * numbers of a portfolio share that limit. Runs inside the transaction that starts the attempts. The slots of messages keep the
+ * rate by themselves; this class keeps it when many messages are late. It counts what its own process starts, also in a unit of
+ * work that is repeated: then messages wait a little longer than they have to.
  */
 export class CampaignLimits {
   readonly #isOn: boolean;

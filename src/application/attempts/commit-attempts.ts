@@ -16,7 +16,7 @@ import type { RevokeAttempts } from './revoke-attempts.ts';
 import type { SubmitAttempts } from './submit-attempts.ts';
 import type { WaitingStarts } from './waiting-starts.ts';
 
-/** So long after a submit result could not be stored it is tried again. */
+/** After how long a submit result that could not be stored is tried again, in milliseconds. */
 export const RESULT_RETRY_MS = 500;
 
 interface CommitPorts {
@@ -34,7 +34,7 @@ interface CommitPorts {
 /** What starts attempts or ends their time. */
 export type AttemptBatch = Pick<MessageBatch, 'jobs' | 'readyStarts'>;
 
-/** Commits what starts attempts or ends their time, and then does at the channel providers what follows. */
+/** Commits what starts attempts or ends their time. Then it submits and revokes at the channel providers. */
 export class CommitAttempts {
   readonly #ports: CommitPorts;
   #isStopping = false;
@@ -45,8 +45,8 @@ export class CommitAttempts {
 
   /**
    * Resolves after the commit of one transaction; the submissions and revocations that follow go on in the background. Rejects as
-   * the unit of work does. When the database is lost, the attempts may have been started all the same. Those that were are
-   * submitted once it is back.
+   * the unit of work does. When the database is lost, the attempts may have been started all the same. Then they are submitted
+   * once the database is back.
    */
   async execute(batch: AttemptBatch, lockWait: LockWait): Promise<void> {
     const { unitOfWork, advanceMessages, applyMessageEvents, submitAttempts, revokeAttempts, background } =
@@ -71,12 +71,12 @@ export class CommitAttempts {
     revokeAttempts.start(revocations);
   }
 
-  /** From here on what a lost database may have started is read once more, and not again. */
+  /** From here on, attempts that a lost database may have started are read once more, and not again. */
   stop(): void {
     this.#isStopping = true;
   }
 
-  /** Submits those whose start was committed, and only its reply was lost: no other process submits them. */
+  /** Submits the attempts whose start was committed while the reply to the commit was lost: no other process submits them. */
   async #submitStarted(pending: readonly PendingSubmission[]): Promise<void> {
     const { unitOfWork, submitAttempts, resultRetryDelay } = this.#ports;
     let started: readonly PendingSubmission[] | null = null;
@@ -84,7 +84,7 @@ export class CommitAttempts {
       await new Promise<void>((resolve) => resultRetryDelay(resolve));
       const isLastTry = this.#isStopping;
       try {
-        // Waits for a commit that is still in flight, whose messages are locked.
+        // Locking the messages waits for a commit that is still in flight.
         started = await unitOfWork.run((stores) => startedAmong(stores, pending));
       } catch (error) {
         if (isLastTry || !isStorageFailure(error)) throw error;
@@ -94,7 +94,7 @@ export class CommitAttempts {
   }
 }
 
-/** Those that this process has started, as their `startId` shows, and that nothing has ended since. */
+/** The attempts that this process has started, as their `startId` shows, and that nothing has ended since. */
 async function startedAmong(
   { messages }: Stores,
   pending: readonly PendingSubmission[],

@@ -23,19 +23,26 @@ export interface SubmittedAttempt extends AttemptRef {
   readonly result: SubmitResult;
 }
 
-/** Receipts are resolved for as long as any attempt may wait for one, and a day longer for those that come late. */
+/**
+ * How long the ids of submissions are kept, in milliseconds: as long as any attempt may wait for a receipt, and a day longer for
+ * receipts that come late.
+ */
 export const SUBMISSION_LIFETIME_MS = LONGEST_RECEIPT_WINDOW_MS + millisecondsInDay;
 
-/** A receipt waits this long for its submit result: much longer than any call of a provider takes. */
+/** How long a receipt waits for its submit result, in milliseconds: much longer than any call of a provider takes. */
 export const PARKED_RECEIPT_LIFETIME_MS = millisecondsInHour;
 
 /**
- * Message ids of one provider that receipts may be parked under, and how many are kept of too many: the newest, because a submit
- * result of ours is late by a second or two. One provider that sends others' receipts takes no place of another.
+ * The most message ids of one provider that receipts may be parked under. Of more ids, the newest `idsKept` stay: a submit result
+ * of ours is late by a second or two. Each provider has this limit for itself, so that one that sends receipts of others takes no
+ * place of another.
  */
 export const PARKED_IDS: ParkedIdLimits = { idsMax: 10_000, idsKept: 9_000 };
 
-/** Ids that are recorded are swept for together, at most once in this time: recording one must not cost a statement. */
+/**
+ * The shortest time between two sweeps of expired ids while ids are recorded, in milliseconds: recording an id must not cost a
+ * further statement.
+ */
 const SWEEP_INTERVAL_MS = 1_000;
 
 /**
@@ -45,7 +52,7 @@ const SWEEP_INTERVAL_MS = 1_000;
 export class CorrelateReceipts {
   readonly #clock: Clock;
   #sweptAt = Number.NEGATIVE_INFINITY;
-  /** Ids recorded since. */
+  /** Ids recorded since the last sweep. */
   #unswept = 0;
 
   constructor({ clock }: { readonly clock: Clock }) {
@@ -81,9 +88,9 @@ export class CorrelateReceipts {
   }
 
   /**
-   * The events of receipts whose attempt is known, and the receipts that match none. One that names its attempt under an id that
-   * is not recorded is both: the attempt may have another provider, which the chain knows or learns with the submit result. What
-   * was parked under its id comes again behind it. Locks nothing.
+   * The events of receipts whose attempt is known, and the receipts that match none. A receipt may name its attempt although its
+   * id is not recorded. It is in both lists: the attempt may have another provider, which the chain knows or learns with the
+   * submit result. Receipts that were parked under its id come again behind it. Locks nothing.
    */
   async find(
     { submissions }: Stores,
@@ -106,13 +113,13 @@ export class CorrelateReceipts {
     );
     const events = [...known, ...claimed];
     return {
-      // A claimed failure counts only behind the word that its provider has the message.
+      // A claimed failure counts only behind a receipt that says that its provider has the message.
       events: [...events.filter((each) => !isClaimedFailure(each)), ...events.filter(isClaimedFailure)],
       unmatched,
     };
   }
 
-  /** The message that each receipt names, or that its id is recorded for; null when it is neither. Locks nothing. */
+  /** The message that each receipt names, or that its id is recorded for; null when there is neither. Locks nothing. */
   async smsIdsOf(
     { submissions }: Stores,
     receipts: readonly SubmissionReceipt[],
@@ -122,9 +129,9 @@ export class CorrelateReceipts {
   }
 
   /**
-   * Parks unmatched ones, in place of the oldest when a provider has too many. Returns the events of those whose id was recorded
-   * meanwhile, and how many ids of each provider lost what was parked under them. Not for a transaction that records ids: each
-   * call locks ids in their order, two calls do not.
+   * Parks unmatched receipts, in place of the oldest ones when a provider has too many. Returns the events of receipts whose ids
+   * were recorded meanwhile, and how many ids of each provider lost their parked receipts. Do not call it in a transaction that
+   * records ids: one call locks ids in their order, two calls do not.
    */
   async park(
     { submissions }: Stores,
@@ -145,8 +152,8 @@ export class CorrelateReceipts {
 }
 
 /**
- * What a receipt says of the attempt that its id is recorded for; of the one that it names when that is another: the provider
- * gave the id with the response to another request.
+ * The event of a receipt for the attempt that its id is recorded for. When the receipt names another attempt, the event is for
+ * that one: the provider gave the id with the response to another request.
  */
 function eventOf(recorded: AttemptRef, each: SubmissionReceipt): MessageEvent {
   const { attempt: named } = each;
@@ -155,7 +162,7 @@ function eventOf(recorded: AttemptRef, each: SubmissionReceipt): MessageEvent {
     : claimEvent(named, each);
 }
 
-/** What a receipt says of the attempt that it names itself: whether it counts, the chain decides. */
+/** The event of a receipt for the attempt that it names itself. The chain decides whether it counts. */
 function claimEvent(attempt: AttemptRef, receipt: SubmissionReceipt): MessageEvent {
   const { smsId, event } = receiptEvent(attempt, receipt);
   const { channel, providerMessageId } = receipt;
@@ -176,7 +183,7 @@ function receiptEvent(
   } satisfies MessageEvent;
 }
 
-/** As every database keeps it, and as the ids of submit results are kept. */
+/** The receipt as every database can store it, and as the ids of submit results are stored. */
 function inStoredForm(given: SubmissionReceipt): SubmissionReceipt {
   const { receipt } = given;
   const clean: DeliveryReceipt =

@@ -16,7 +16,7 @@ export class HandedOver {
     return countLately(this.#byBacklog.get(backlogKey(backlog)) ?? NONE_LATELY, period);
   }
 
-  /** Those of all less urgent priorities. */
+  /** How many submissions of all less urgent priorities were handed over lately. */
   lessUrgentThan(priority: JobPriority, period: number): number {
     return this.#ofPriorities(lessUrgentThan(priority), period);
   }
@@ -25,7 +25,7 @@ export class HandedOver {
     return this.#ofPriorities(JOB_PRIORITIES, period);
   }
 
-  /** Backlogs that are handed over no longer take no memory. */
+  /** Forgets the backlogs that are handed over no longer, so that they take no memory. */
   forget(period: number): void {
     for (const [key, count] of this.#byBacklog) {
       if (countLately(count, period) === 0) this.#byBacklog.delete(key);

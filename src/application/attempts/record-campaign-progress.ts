@@ -60,7 +60,7 @@ export async function recordCampaignProgress(
   ]);
 }
 
-/** Whether a recipient is something else than before. */
+/** Whether the message changes the progress of a recipient. */
 function isRelevant({ before, after }: MessageChange): boolean {
   return after.campaignId !== null && (after.status !== before.status || after.isFinal !== before.isFinal);
 }

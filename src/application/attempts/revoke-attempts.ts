@@ -19,8 +19,8 @@ export class RevokeAttempts {
   }
 
   /**
-   * Begins in the background and returns at once; call it after the commit. Every provider of the channel that can revoke
-   * gets the ids: they begin with the name of the one that carried the message, and each passes over those of others.
+   * Begins in the background and returns at once; call it after the commit. Every provider of the channel that can revoke gets
+   * all ids. An id begins with the name of its provider, and each provider passes over the ids of others.
    */
   start(revocations: readonly PendingRevocation[]): void {
     if (revocations.length === 0) return;

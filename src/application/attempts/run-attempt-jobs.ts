@@ -30,8 +30,9 @@ export class RunAttemptJobs {
    * Commits the removal of the jobs and their effect in one transaction. Rejects when a job failed. First waits until not much
    * more than one batch of submit results is left to commit. Without that, attempts start faster than results are committed.
    *
-   * When the jobs meet a lock they are done by project. A project that meets it again goes on in the background, where
-   * nobody waits for it. Until that is over its further jobs of this kind stay leased: they come again when their lease ends.
+   * When the jobs meet a lock, they run again by project. The jobs of a project that meets the lock again go on in the
+   * background, where nobody waits for them. Meanwhile further jobs of this project and kind stay leased: they come again when
+   * their leases end.
    */
   async execute(jobs: AttemptJobs): Promise<void> {
     const { applyMessageEvents, commitAttempts } = this.#ports;

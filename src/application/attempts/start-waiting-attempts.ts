@@ -27,7 +27,7 @@ export class StartWaitingAttempts {
     ports.waitingStarts.whenCapacity(() => this.#start());
   }
 
-  /** Those that still wait are left to their jobs. */
+  /** From here on, attempts that still wait are left to their jobs. */
   stop(): void {
     this.#isStopping = true;
   }
@@ -56,12 +56,14 @@ export class StartWaitingAttempts {
         return;
       }
       await this.#startTogether(readyStarts);
-      // What was postponed once more left its capacity to others.
+      // A start that was postponed once more left its capacity to others.
       for (const { provider } of readyStarts) waitingStarts.mayHaveCapacity(provider);
     }
   }
 
-  /** When they meet a lock they are started by project. Those that meet it again are left to their jobs. */
+  /**
+   * When the starts meet a lock, they are tried again by project. Those of a project that meets it again are left to their jobs.
+   */
   async #startTogether(readyStarts: readonly WaitingStart[]): Promise<void> {
     try {
       await this.#ports.commitAttempts.execute({ readyStarts }, 'brief');

@@ -3,16 +3,19 @@ import { type Backlog, backlogKey } from '../../domain/jobs/fair-share.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../domain/providers/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 
-/** Submissions of one process that may be in flight to one channel provider, or wait to begin: they are kept in memory. */
+/** The most submissions of one process that are in flight to one channel provider, or wait to begin: they are kept in memory. */
 export const SUBMISSIONS_IN_FLIGHT_MAX = 5_000;
 
 /**
- * A backlog, the messages of one project at one priority, may have this share of the limit in flight also while others fill
- * the provider: so a campaign does not delay the codes of another project. All together have twice the limit at most.
+ * The share of the limit that each backlog may have in flight also while others fill the provider: so a campaign does not delay
+ * the codes of another project. A backlog is the messages of one project at one priority. All backlogs together have twice the
+ * limit at most.
  */
 export const BACKLOG_SHARE = 1 / 100;
 
-/** An attempt that finds its provider at the limit starts this much later, or after those that came before it. */
+/**
+ * How much later an attempt starts that finds its provider at the limit, in milliseconds, or behind those that came before it.
+ */
 export const CAPACITY_RETRY_MS = 1_000;
 
 /** What submissions are counted by: those in flight to one provider never delay those of another. */
@@ -30,7 +33,7 @@ interface BacklogLoad {
 
 interface ProviderLoad {
   inFlight: number;
-  /** Of those that have submissions in flight, or attempts that were put off since the provider was at its limit. */
+  /** The backlogs with submissions in flight, or with attempts that were postponed since the provider was at its limit. */
   readonly backlogs: Map<string, BacklogLoad>;
 }
 

@@ -42,7 +42,7 @@ interface Called {
 const LATE_REASON = 'The provider did not respond in time';
 const FAULT_REASON = 'The provider failed while it was called';
 
-/** So much of the time of an attempt may have passed before its provider is told of a shorter one, in milliseconds. */
+/** How much of the time of an attempt may have passed before its provider is told of a shorter one, in milliseconds. */
 export const TIMEOUT_TOLERANCE_MS = 1_000;
 
 /** No route of the channel is for this number, or the message outlived the configuration. */
@@ -63,8 +63,8 @@ export class SubmitAttempts {
   }
 
   /**
-   * Resolves when every result is recorded, and rejects when some could not be, once all others are. A provider that did not
-   * respond within `SUBMIT_TIMEOUT_MS` counts as `unknown`; what it says later is recorded when it comes.
+   * Resolves when every result is recorded. When some results could not be recorded, rejects once all others are. A provider that
+   * did not respond within `SUBMIT_TIMEOUT_MS` counts as `unknown`; its late result is recorded when it comes.
    */
   async execute(pending: readonly PendingSubmission[]): Promise<void> {
     const now = this.#ports.clock.now();
@@ -85,7 +85,10 @@ export class SubmitAttempts {
     throw new Error(`${failures.length} submit results were not recorded`, { cause: failures[0]?.reason });
   }
 
-  /** Goes along the route until a provider's result is for no other one, or the chain moves on at `endsAt`. */
+  /**
+   * Calls the providers of the route one after another, until a result needs no other provider, or the chain moves on at
+   * `endsAt`.
+   */
   async #submit(
     submission: Submission,
     record: RecordResult,
@@ -96,7 +99,7 @@ export class SubmitAttempts {
     const route = channelProviders.route(channel, environment, phoneNumber);
     let last: Called = { result: NO_PROVIDER };
     let leftMs = endsAt - clock.now();
-    /** What a provider said that may take the message later. */
+    /** The result of a provider that may take the message later. */
     let later: Called | null = null;
     for (const [index, provider] of route.entries()) {
       const isFull = hasWaited && index === 0 && !waitingStarts.hasCapacity(provider, submission);
@@ -121,7 +124,7 @@ export class SubmitAttempts {
       let isLate = false;
       const settle = (result: SubmitResult): void => {
         if (isLate) {
-          // A stop waits for it: the ids are nowhere else.
+          // A stop waits for it: only this result has the ids.
           background.start(() => this.#recordLate(channel, record, { provider: provider.name, result }));
           return;
         }
@@ -160,20 +163,23 @@ async function call(provider: ChannelProvider, submission: Submission): Promise<
   return provider.submit(submission);
 }
 
-/** The last provider may not know the sender: an earlier one that had no time still may take the message later. */
+/** The last provider may not know the sender, while an earlier one that was busy or at a limit may take the message later. */
 function outcomeOf(last: Called, later: Called | null): Called {
   const { result } = last;
   return later !== null && result.kind === 'rejected' && result.cause === 'sender' ? later : last;
 }
 
-/** As its provider is told of it when `leftMs` are left of its attempt: the chain moves on after them. */
+/** The submission as a provider gets it when `leftMs` are left of the attempt: the chain moves on after them. */
 function endingWithin(submission: Submission, leftMs: number): Submission {
   return leftMs > submission.attemptTimeoutMs - TIMEOUT_TOLERANCE_MS
     ? submission
     : { ...submission, attemptTimeoutMs: leftMs };
 }
 
-/** A worker that was stopped between the commit and the call must not send what the chain gave up on. */
+/**
+ * When the time of the attempt is over. A worker that was stopped between the commit and the call must not send what the chain
+ * gave up on.
+ */
 function endOf({ message, attemptNumber }: PendingSubmission): number {
   return (message.attempts[attemptNumber]?.startedAt ?? 0) + message.attemptTimeoutMs;
 }

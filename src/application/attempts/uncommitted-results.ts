@@ -14,18 +14,20 @@ export class UncommittedResults<Item> {
     this.#counted.add(item);
   }
 
-  /** Counts these no more; one that is not counted changes nothing. */
+  /** Counts these no more. An item that is not counted changes nothing. */
   end(items: readonly Item[]): void {
     this.#inFlight.end(items.filter((item) => this.#counted.delete(item)).length);
   }
 
-  /** `keptUp` waits for the next try of a result, until it ends. */
+  /** Makes `keptUp` wait until the next try of a result has ended. */
   async holdUp<Result>(nextTry: Promise<Result>): Promise<Result> {
     this.#heldUp.add(nextTry);
     return await nextTry.finally(() => this.#heldUp.delete(nextTry));
   }
 
-  /** Resolves when no more are counted than fit into one batch, and those that an outage holds up were tried once more. */
+  /**
+   * Resolves when no more results are counted than fit into one batch, and those that an outage holds up were tried once more.
+   */
   async keptUp(): Promise<void> {
     await Promise.allSettled(this.#heldUp);
     await this.#inFlight.atMost(BATCH_ITEMS_MAX);

@@ -14,13 +14,15 @@ import type { Clock } from '../ports/clock.ts';
 import { HandedOver } from './handed-over.ts';
 import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 
-/** An attempt whose provider has no capacity waits for it for so long before it begins all the same, in milliseconds. */
+/** How long an attempt waits for a provider without capacity, in milliseconds. Then it begins all the same. */
 export const START_WAIT_MS = 4_000;
 
-/** The places of a provider and what waits there are the same for every project whose messages it is called for. */
+/**
+ * Stands for any project where a provider is asked for a whole priority: its places, and what waits there, are the same for all.
+ */
 const NO_PROJECT = '';
 
-/** So often the counts of backlogs that are handed over no longer are forgotten, in milliseconds. */
+/** How often the counts of backlogs that are handed over no longer are forgotten, in milliseconds. */
 const FORGET_EVERY_MS = 10_000;
 
 /** Whether an attempt of a backlog may begin at a provider now. */
@@ -40,10 +42,10 @@ export interface WaitingStart extends AttemptRef {
   readonly jobDueAt: number;
 }
 
-/** One that waits. */
+/** An attempt that waits, with its queue. */
 interface Waiting extends WaitingStart {
   readonly queue: ProviderQueue;
-  /** It counts as in flight no longer. */
+  /** Ends its count as in flight. */
   readonly end: () => void;
 }
 
@@ -56,17 +58,17 @@ interface ProviderQueue {
 
 /**
  * Attempts that are not begun yet, because their provider would not hand them over soon. An attempt that is begun when its
- * process dies is never submitted again, since it may have been handed over. An attempt that waits here has a job, due when it
- * has waited for long enough: after a crash another process begins it then. The most urgent attempts begin first, and projects
- * in rotation. While one waits it counts as in flight: `SubmissionCapacity` bounds how many do.
+ * process dies is never submitted again, since it may have been handed over. An attempt that waits here has a job, which is due
+ * when it has waited for long enough: after a crash another process begins it then. The most urgent attempts begin first, and
+ * projects in rotation. While an attempt waits, it counts as in flight: `SubmissionCapacity` bounds how many do.
  */
 export class WaitingStarts {
   readonly #ports: WaitingPorts;
   /** By the name of the provider. */
   readonly #queues = new Map<string, ProviderQueue>();
-  /** All of them, the one whose job is due first in front. */
+  /** All of them, in the order in which their jobs are due. */
   readonly #starts = new Set<Waiting>();
-  /** Those whose provider may have capacity. */
+  /** The queues whose provider may have capacity. */
   readonly #toRecheck = new Set<ProviderQueue>();
   #tellsSoon = false;
   #forgotAt = 0;
@@ -82,8 +84,8 @@ export class WaitingStarts {
   }
 
   /**
-   * Returns a function that says of one attempt after the other whether it may begin now. Each that may uses up capacity. What
-   * waits here goes first.
+   * Returns a function that tells of one attempt after another whether it may begin now. Each attempt that may begin uses up
+   * capacity. Attempts that wait here go first.
    */
   admission(): MayBegin {
     this.#dropOverdue();
@@ -106,7 +108,7 @@ export class WaitingStarts {
     return !queue.starts.hasBefore(backlog.priority) && this.#budgetOf(queue, false).allows(backlog);
   }
 
-  /** They wait, behind the others of their backlog. */
+  /** Adds attempts that wait, behind the others of their backlogs. */
   add(starts: readonly WaitingStart[]): void {
     for (const start of starts) {
       const { provider, key, backlog } = start;
@@ -114,7 +116,7 @@ export class WaitingStarts {
       const waiting = { ...start, queue, end: this.#ports.submissionCapacity.begin(key, backlog) };
       queue.starts.add(waiting);
       this.#starts.add(waiting);
-      // What it waits for may have ended before it was added.
+      // The provider may have got capacity before the attempt was added.
       this.#recheck(queue);
     }
   }
@@ -195,7 +197,7 @@ export class WaitingStarts {
     waiting.end();
   }
 
-  /** Their jobs begin them. */
+  /** Drops the attempts whose jobs are due: the jobs begin them. */
   #dropOverdue(): void {
     const now = this.#ports.clock.now();
     for (const waiting of this.#starts) {
