@@ -41,14 +41,14 @@ export class AcceptInbound {
   }
 
   /**
-   * Resolves when the events are committed; a number without a webhook sends nothing to the customer. What arrives together is
-   * one transaction: many people who write to one number take no connections from the others.
+   * Resolves when the events are committed. The customer gets nothing from a number without a webhook. Messages that arrive
+   * together are one transaction: many people who write to one number take no connections from the others.
    */
   execute(arrivals: readonly InboundArrival[]): Promise<void> {
     return this.#batcher.submitAll(arrivals);
   }
 
-  /** Arrivals at numbers without a webhook, which no project is known of, go together. */
+  /** Arrivals at numbers without a webhook go together: their projects are not known. */
   async #projectsOf(arrivals: readonly InboundArrival[]): Promise<readonly string[]> {
     const numberIds = [...new Set(arrivals.map(({ whatsappPhoneId }) => whatsappPhoneId))];
     const webhooks = await this.#ports.unitOfWork.read(({ inboundWebhooks }) =>
@@ -63,7 +63,7 @@ export class AcceptInbound {
     const accept = async (stores: Stores): Promise<void> => {
       await this.#noteWritten(stores, arrivals);
       const numberIds = [...new Set(arrivals.map(({ whatsappPhoneId }) => whatsappPhoneId))];
-      // A webhook that is changed or removed meanwhile would leave an event for its old address.
+      // Without the lock, a webhook that is changed or removed meanwhile would leave an event for its old address.
       const webhooks = await stores.inboundWebhooks.lockShared(numberIds);
       if (webhooks.length === 0) return;
       const trees = await stores.whatsapp.byProjectIds([

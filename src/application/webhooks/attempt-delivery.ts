@@ -30,7 +30,7 @@ export class AttemptDelivery {
 
   /**
    * `now` in milliseconds since 1970. An inbound event is signed with the secrets that its webhook has at `now`. The result has
-   * no secret, also when the receiver echoes one.
+   * no secret in it, even when the receiver echoes one.
    */
   async execute(event: WebhookEvent, now: number): Promise<DeliveryResult> {
     const secrets = this.#opened(await this.#sealedSecrets(event, now));
@@ -40,7 +40,7 @@ export class AttemptDelivery {
     return { ...result, responseStart: secretMask(secrets)(result.responseStart) };
   }
 
-  /** The request of an attempt at `now`, which nothing sends; null when its secrets cannot be opened. */
+  /** The request that an attempt at `now` would send; null when its secrets cannot be opened. Sends nothing. */
   async requestOf(event: WebhookEvent, now: number): Promise<WebhookRequest | null> {
     const secrets = this.#opened(await this.#sealedSecrets(event, now));
     return secrets === null ? null : this.#request(event, secrets, now);

@@ -17,7 +17,7 @@ import { LeasedDestination } from './leased-destination.ts';
 import type { RecordDeliveries } from './record-deliveries.ts';
 import type { ReleaseJobs } from './release-jobs.ts';
 
-/** How late events may be found that come due while others of their destination are in flight, in milliseconds. */
+/** How late an event may be found that comes due while others of its destination are in flight, in milliseconds. */
 export const FETCH_INTERVAL_MS = 100;
 
 interface DeliverPorts {
@@ -41,14 +41,13 @@ interface Ended {
 
 const DUE_AT_ONCE: Ended = { notBefore: 0 };
 
-/** So many are polled at a time: one query, however many destinations hang. */
+/** The most destinations that are polled at a time: one query, however many destinations hang. */
 const POLLED_DESTINATIONS_MAX = 250;
 
 /**
- * Specification 6.1 and 6.2: delivers events to customers. While this process has the job of a destination, it fetches
- * the due events, attempts each of them, and records the results, until nothing more is due; then it releases the job.
- * What cannot be recorded or released stays leased, and comes again when the lease runs out. After a crash another worker
- * takes over.
+ * Specification 6.1 and 6.2: delivers events to customers. While this process has the job of a destination, it fetches the due
+ * events, attempts each of them, and records the results, until nothing more is due. Then it releases the job. Events and jobs
+ * that cannot be recorded or released stay leased, and come again when the lease ends. After a crash another worker takes over.
  */
 export class DeliverWebhooks {
   readonly #ports: DeliverPorts;
@@ -65,7 +64,7 @@ export class DeliverWebhooks {
     ports.background.whenStopping(() => this.#stop());
   }
 
-  /** Resolves when every job is in hand or released, or held up by a lock; deliveries go on in the background. Never rejects. */
+  /** Resolves when every job is in hand, released, or held up by a lock; deliveries go on in the background. Never rejects. */
   async execute(jobs: readonly LeasedJob<WebhookWork>[]): Promise<void> {
     const surplus = jobs.filter((job) => !this.#add(job));
     const now = this.#ports.clock.now();
@@ -75,7 +74,7 @@ export class DeliverWebhooks {
     );
   }
 
-  /** Begins with the destination of a job, or gives a known one the newer lease; false when there are too many. */
+  /** Begins with the destination of a job, or gives a known one the newer lease. Returns false when there are too many. */
   #add(job: LeasedJob<WebhookWork>): boolean {
     const known = this.#destinations.get(job.id);
     if (known === undefined) return this.#addNew(job);
@@ -133,7 +132,7 @@ export class DeliverWebhooks {
     const wanted = capacity.left(queue.size, fetched.size);
     if (wanted === 0) return null;
     const after = cursor.begin();
-    // What is in hand is due, too, until it is recorded: it must not be in the way of what is new.
+    // Events in hand are due, too, until they are recorded: they must not take the places of new ones.
     const known = new Set(fetched);
     const limit = after === null ? wanted + known.size : wanted;
     // Taken before the fetch, so that fetches at the same time do not each take all that is left.
@@ -186,7 +185,7 @@ export class DeliverWebhooks {
     } catch (error) {
       // Once for each destination: a whole batch fails alike.
       if (!destination.isLost) logger.error('webhook_record_failed', error, { eventId: event.id });
-      // Attempted again at once, the event might be attempted for ever.
+      // An event that was attempted again at once might be attempted for ever.
       destination.lose();
     }
     destination.forget([event.id]);
@@ -204,7 +203,7 @@ export class DeliverWebhooks {
     this.#capacity.close(capacity, this.#ports.clock.now());
   }
 
-  /** Now and then leases are renewed, and the destinations that were polled longest ago are fetched for. */
+  /** Renews leases now and then, and polls the destinations that were polled longest ago. */
   #startInterval(): void {
     if (this.#isIntervalRunning) return;
     this.#isIntervalRunning = true;
@@ -227,7 +226,7 @@ export class DeliverWebhooks {
     // A clock that was put back must not keep leases from being renewed.
     if (now >= this.#renewedAt && now < this.#renewedAt + RENEW_EVERY_MS) return;
     this.#renewedAt = now;
-    // An event that was committed late may lie before what was read.
+    // An event that was committed late may stand before the last one that was read.
     for (const { cursor } of this.#destinations.values()) cursor.restart();
     try {
       const held = [...this.#destinations.values()].filter(({ isLost }) => !isLost);
@@ -237,7 +236,7 @@ export class DeliverWebhooks {
     }
   }
 
-  /** Extends the lease of a destination; when another process has its job by now, it is lost. */
+  /** Renews the lease of a destination. The destination is lost when another process has its job by now. */
   async #renew(destination: LeasedDestination): Promise<void> {
     const { job } = destination;
     const lease = await this.#ports.renewLeases.execute(job);

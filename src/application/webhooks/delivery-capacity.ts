@@ -18,7 +18,7 @@ interface InHand {
 }
 
 interface ProjectInHand extends InHand {
-  /** Of jobs whose destinations are too many. */
+  /** The line of the jobs whose destinations are too many. */
   readonly surplus: SurplusLine;
 }
 
@@ -48,7 +48,7 @@ export class DeliveryCapacity {
    */
   surplusDueAt(projectId: string, now: number): number {
     const project = this.#projects.get(projectId) ?? nothingInHand();
-    // Kept until the project had a destination, which it gets when the process has a place: as many as there are projects.
+    // The line is kept until the project has had a destination, which it gets once the process has a place: one for each project.
     this.#projects.set(projectId, project);
     return project.surplus.next(now);
   }
@@ -78,19 +78,19 @@ export class DestinationCapacity {
     this.#all = all;
   }
 
-  /** So many events are fetched, or may be by the fetch that begins. */
+  /** Counts events that are fetched, or that a beginning fetch may bring. */
   take(events: number): void {
     for (const each of [this.project, this.#all]) each.fetched += events;
   }
 
-  /** So many events are recorded or dropped, or the fetch has not brought them. */
+  /** Stops counting events that are recorded or dropped, or that the fetch has not brought. */
   release(events: number): void {
     for (const each of [this.project, this.#all]) each.fetched -= events;
   }
 
   /**
-   * How many new events to fetch, while so many wait or are in flight and so many are not recorded yet. A fetch may read
-   * what is in hand once more, so that a small one is not worth it.
+   * How many new events to fetch, while `queued` events wait or are in flight and `unrecorded` ones are not recorded yet. A small
+   * fetch is not worth it: it may read the events in hand once more.
    */
   left(queued: number, unrecorded: number): number {
     const limits = this.#limits;

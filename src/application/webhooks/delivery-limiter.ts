@@ -4,7 +4,7 @@ import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { DeliveryLimits } from './delivery-limits.ts';
 import { FairLimit } from './fair-limit.ts';
 
-/** A limit that so many queues use. */
+/** A limit, and how many queues use it. */
 interface UsedLimit {
   readonly key: string;
   readonly attempts: FairLimit<AttemptQueue>;
@@ -17,9 +17,8 @@ type AttemptMaxima = Pick<
 >;
 
 /**
- * Limits the attempts in flight per endpoint, host, project and process. It is the only place that does, so that a
- * receiver that hangs holds up nobody but itself, and no project uses up everything. Hosts and the process are shared by
- * projects.
+ * Limits the attempts in flight per endpoint, host, project and process. Nothing else limits them. So a receiver that hangs holds
+ * up nobody but itself, and no project uses up everything. Projects share hosts and the process.
  */
 export class DeliveryLimiter {
   readonly #maxima: AttemptMaxima;
@@ -29,7 +28,9 @@ export class DeliveryLimiter {
     this.#maxima = maxima;
   }
 
-  /** A queue of events for one destination; `begin` is called for each, while `mayBegin`, as soon as no limit is reached. */
+  /**
+   * Opens a queue of events for one destination. While `mayBegin()` is true, it calls `begin` for each when no limit is reached.
+   */
   open(
     { projectId, endpoint }: WebhookDestination,
     mayBegin: () => boolean,
@@ -93,7 +94,7 @@ export class AttemptQueue {
     this.resume();
   }
 
-  /** Begins what may begin by now. At the first limit that is reached, the queue waits until an attempt ends. */
+  /** Begins the events that may begin by now. At the first limit that is reached, the queue waits until an attempt ends. */
   resume(): void {
     while (this.#waiting.length > 0 && this.#mayBegin()) {
       const reached = this.limits.find(({ attempts }) => !attempts.mayBegin(this.projectId));

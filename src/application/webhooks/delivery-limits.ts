@@ -12,16 +12,16 @@ export interface DeliveryLimits {
   /** Events of one project that are fetched and not recorded yet. */
   readonly fetchedPerProject: number;
   readonly fetched: number;
-  /** Events one fetch asks for at least: a destination with nothing in hand gets them beyond the limits above. */
+  /** The fewest events that one fetch asks for: a destination with nothing in hand gets them beyond the limits above. */
   readonly fetchedMin: number;
   readonly destinationsPerProject: number;
   readonly destinations: number;
 }
 
 /**
- * 50 attempts are enough for a fast receiver, and are all that a hanging one can hold. Of a host and of the process a project
- * gets its share only, see `FairLimit`. More events are fetched than are attempted at once, so that no connection is idle
- * during a fetch. What is in hand of a project whose results cannot be stored is attempted again after a crash: so that is
+ * 50 attempts are enough for a fast receiver, and a receiver that hangs holds no more. A project gets only its share of a host
+ * and of the process, see `FairLimit`. More events are fetched than are attempted at once, so that no connection is idle during a
+ * fetch. When the results of a project cannot be stored, its events in hand are attempted again after a crash: so they are
  * bounded, too.
  */
 export const DELIVERY_LIMITS: DeliveryLimits = {
@@ -37,5 +37,5 @@ export const DELIVERY_LIMITS: DeliveryLimits = {
   destinations: 10_000,
 };
 
-/** The deadline of one attempt, from the first lookup to the last byte read (specification 6.1). */
+/** The deadline of one attempt in milliseconds, from the first lookup to the last byte read (specification 6.1). */
 export const DELIVERY_ATTEMPT_TIMEOUT_MS = 10_000;

@@ -2,8 +2,9 @@ import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { DuePlace } from '../ports/stores/webhook-stores.ts';
 
 /**
- * How far the due events of a destination are read: while there are more, a fetch reads behind the last one, and not
- * once more what is in hand. An event that was committed late may lie before that, so the cursor is restarted now and then.
+ * How far the due events of a destination are read. While there are more, a fetch reads behind the last one, and does not read
+ * the events in hand once more. An event that was committed late may stand before the cursor, so the cursor is restarted now and
+ * then.
  */
 export class DueCursor {
   #after: DuePlace | null = null;

@@ -22,7 +22,9 @@ export class EnqueueWebhooks {
     this.#ports = ports;
   }
 
-  /** Adds an event for each change that the message's subscription asks for; the changes in the order they happened. */
+  /**
+   * Adds an event for each change that the message's subscription asks for. The changes are in the order in which they happened.
+   */
   async statusChanges(stores: Stores, changes: readonly MessageStatusChange[]): Promise<void> {
     const { clock, ids } = this.#ports;
     const now = clock.now();
@@ -37,7 +39,7 @@ export class EnqueueWebhooks {
     await this.add(stores, events, earlier);
   }
 
-  /** Adds events behind `earlier`, the locked open ones of their ordering keys; the first of a key is due at once. */
+  /** Adds events behind `earlier`, the locked open events of their ordering keys. The first event of a key is due at once. */
   async add(
     stores: Stores,
     events: readonly WebhookEvent[],

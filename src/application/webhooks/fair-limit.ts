@@ -4,9 +4,9 @@ import { RotatingQueue } from '../concurrency/rotating-queue.ts';
 export const ATTEMPTS_PER_KEPT = 10;
 
 /**
- * The attempts in flight under one limit, by project, and the queues that wait for one of them to end. What becomes free goes
- * to the projects in rotation. Under a shared limit a project gets at most as many attempts as it leaves free. So the attempts
- * of the next project begin at once, until so many projects hang that nothing is left: 28 under a limit of 200.
+ * The attempts in flight under one limit, by project, and the queues that wait for one of them to end. Places that become free go
+ * to the projects in rotation. Under a shared limit a project gets at most as many attempts as it leaves free. So attempts of the
+ * next project begin at once, until too many projects hang and nothing is left: 28 projects under a limit of 200.
  */
 export class FairLimit<Queue> {
   readonly #max: number;
@@ -42,20 +42,20 @@ export class FairLimit<Queue> {
     else this.#inFlight.delete(projectId);
   }
 
-  /** The queue waits until it is the next; once, however often it is added. */
+  /** Lets the queue wait until it is the next. It waits once, however often it is added. */
   wait(projectId: string, queue: Queue): void {
     this.#waiting.add(projectId, queue);
   }
 
-  /** The queue waits no more. */
+  /** Ends the wait of the queue. */
   leave(queue: Queue): void {
     this.#waiting.drop(queue);
   }
 
-  /** Removes and returns the queue that is next; null when none may begin. Its project comes after the others from then on. */
+  /** Removes and returns the queue that is next; null when none may begin. From then on its project comes after the others. */
   next(): Queue | null {
     if (this.#inFlightOfAll >= this.#max) return null;
-    // Only projects with attempts in flight are passed over: no more than the limit allows.
+    // Only projects with attempts in flight are passed over, so no more than the limit allows.
     return this.#waiting.take((projectId) => this.mayBegin(projectId)) ?? null;
   }
 }

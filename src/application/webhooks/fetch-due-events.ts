@@ -81,7 +81,7 @@ export class FetchDueEvents {
     });
   }
 
-  /** Stored before the one event is attempted. The jobs are leased, so that no other process attempts any. */
+  /** Stored before the one event of each circuit is attempted. The jobs are leased, so that no other process attempts any. */
   async #storeHalfOpen(destinationKeys: readonly string[], lockWait: LockWait): Promise<void> {
     if (destinationKeys.length === 0) return;
     const store = async (stores: Stores): Promise<void> => {

@@ -8,7 +8,7 @@ import { DueCursor } from './due-cursor.ts';
 /** The events of one project to one endpoint, while this process has their job. In memory only. */
 export class LeasedDestination {
   job: LeasedJob<WebhookWork>;
-  /** What the last fetch or renewal has found: nothing is attempted without it. */
+  /** The lease that the last fetch or renewal has found: nothing is attempted without it. */
   lease: ConfirmedLease | null = null;
   /** Another process has the job, or will have it: nothing more is attempted. */
   isLost = false;
@@ -49,7 +49,7 @@ export class LeasedDestination {
     this.queue.add(events);
   }
 
-  /** The results of these events are recorded, or they are to be fetched again. After the last one, a fetch is wanted. */
+  /** Forgets events whose results are recorded, or that are to be fetched again. After the last event a fetch is wanted. */
   forget(eventIds: readonly string[]): void {
     if (eventIds.length === 0) return;
     for (const id of eventIds) this.fetched.delete(id);
@@ -74,7 +74,7 @@ export class LeasedDestination {
     this.wantFetch();
   }
 
-  /** `fetchWanted` resolves, now or the next time it is called. */
+  /** Lets `fetchWanted` resolve, now or the next time that it is called. */
   wantFetch(): void {
     this.#isFetchWanted = true;
     this.#goOn?.();

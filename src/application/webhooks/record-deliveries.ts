@@ -33,7 +33,7 @@ import type { LogFields, Logger } from '../ports/logger.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 
-/** How long the results of attempts wait for others to be recorded with, under load, in milliseconds. */
+/** How long results of attempts wait under load, so that more are recorded together, in milliseconds. */
 export const RECORD_BATCH_WINDOW_MS = 20;
 
 interface RecordPorts {
@@ -58,8 +58,8 @@ interface Notice {
 }
 
 /**
- * Stores attempts and their results in batches. A crash before that means that the event is attempted again. A result under
- * a lease that is not the newest changes nothing, nor does one of an event that changed meanwhile.
+ * Stores attempts and their results in batches. After a crash before that, the event is attempted again. A result changes nothing
+ * when its lease is not the newest, or when its event has changed meanwhile.
  */
 export class RecordDeliveries {
   readonly #ports: RecordPorts;
@@ -76,19 +76,19 @@ export class RecordDeliveries {
     });
   }
 
-  /** Resolves, once the result is committed, with whether the circuit of the destination was opened by its batch. */
+  /** Resolves once the result is committed, with whether its batch opened the circuit of the destination. */
   execute(finished: FinishedDelivery): Promise<boolean> {
     return this.#batcher.submit(finished);
   }
 
   async #recordAll(finished: readonly FinishedDelivery[], lockWait: LockWait): Promise<readonly boolean[]> {
-    // Undone by a dying machine, a result means that the event is attempted again, as specification 6.1 allows.
+    // When a dying machine loses the commit, the event is attempted again, as specification 6.1 allows.
     const { notices, opened } = await this.#ports.unitOfWork.run(
       (stores) => this.#record(stores, finished),
       'eventual',
       lockWait,
     );
-    // Each message may have a path of its own, and so a line of its own.
+    // Each message may have a path of its own: without `MinuteLog` each could have a line of its own.
     for (const { event, fields } of notices) this.#log.warn(event, fields);
     return finished.map(({ job }) => opened.has(job));
   }
@@ -99,7 +99,7 @@ export class RecordDeliveries {
     const leased = new Set(await stores.jobs.stillLeased(jobs));
     const valid = finished.filter(({ job }) => leased.has(job));
     const concerning = valid.filter(({ result }) => concernsReceiver(result));
-    // Saving locks the events: what others add behind them is there from here on, or finds them changed.
+    // Saving locks the events: events that others add behind them are there from here on, or find them changed.
     const [saved, open, breakers] = await Promise.all([
       stores.webhookEvents.save(
         valid.map(({ event, result, startedAt, endedAt }) =>
@@ -132,7 +132,7 @@ export class RecordDeliveries {
   }
 }
 
-/** What waits behind the attempted events under their ordering keys, scheduled. */
+/** The events that wait behind the attempted ones under their ordering keys, scheduled. */
 function promoted(
   attempted: readonly WebhookEvent[],
   open: readonly WebhookEvent[],
@@ -142,7 +142,9 @@ function promoted(
   return attempted.flatMap((event) => promoteNext(event, byKey.get(event.orderingKey) ?? [], now));
 }
 
-/** The breakers that the attempts changed, the attempts after which one begins to fail, and those that opened one. */
+/**
+ * The breakers that the attempts changed, the failures with which a destination begins to fail, and those that opened a breaker.
+ */
 function recordForCircuits(
   breakers: ReadonlyMap<string, CircuitBreaker>,
   attempts: readonly FinishedDelivery[],
@@ -175,7 +177,7 @@ function recordForCircuits(
   return { after, firstFailures, openings };
 }
 
-/** The failed attempt that opened a circuit until that instant. */
+/** A failed attempt, and the instant until which it opened a circuit. */
 interface Opening {
   readonly attempt: FinishedDelivery;
   readonly until: number;

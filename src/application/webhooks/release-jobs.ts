@@ -12,7 +12,7 @@ interface Release {
   readonly notBefore: number;
 }
 
-/** Gives the jobs of destinations back, many in one transaction. A job without events is done. */
+/** Releases the jobs of destinations, many in one transaction. A job without events is completed. */
 export class ReleaseJobs {
   readonly #ports: {
     readonly unitOfWork: UnitOfWork;
@@ -33,14 +33,15 @@ export class ReleaseJobs {
     });
   }
 
-  /** Resolves when it is committed. A job that another process has by now stays as it is. */
+  /** Resolves when the release is committed. A job that another process has by now stays as it is. */
   execute(release: Release): Promise<unknown> {
     return this.#batcher.submit(release);
   }
 
   /**
-   * The same for jobs that nobody has begun. Resolves when no other job has to wait for these: each is committed or failed, or a
-   * lock of its project holds it up, so that it is released later or when its lease ends. Calls `failed` for each that is not.
+   * The same for jobs that nobody has begun. Resolves when no other job has to wait for these: each is released, has failed, or
+   * is held up by a lock of its project. A job that is held up is released later, or when its lease ends. Calls `failed` for each
+   * job that is not released.
    */
   unbegun(releases: readonly Release[], failed: (error: unknown) => void): Promise<void> {
     return this.#batcher.submitEach(releases, (_, failure) => {

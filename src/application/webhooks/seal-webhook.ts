@@ -3,7 +3,7 @@ import { Rejected } from '../errors/rejected.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
 import type { WebhookTransport } from '../ports/webhook-transport.ts';
 
-/** Where webhooks go, as it was given. */
+/** The URL and the secret of a webhook, as they were given. */
 interface GivenWebhook {
   readonly webhookUrl: string;
   readonly webhookSecret: PlainSecret | null;

@@ -1,28 +1,30 @@
 import { countLately, NONE_LATELY, withOneMore } from '../../domain/shared/recent-count.ts';
 
-/** A job whose destination is one too many for this process is due again after this time at the earliest. */
+/** The shortest time until a job is due again whose destination is one too many for this process, in milliseconds. */
 export const SURPLUS_DELAY_MS = 2_000;
 
-/** At least so many of one project come again in that time: a small part of what can be leased. */
+/** The fewest jobs of one project that come again in that time: a small part of what can be leased. */
 export const SURPLUS_JOBS_MIN = 400;
 
-/** A job comes again after this time at the latest, however long the line is. */
+/** The longest time until such a job is due again, however long the line is, in milliseconds. */
 export const SURPLUS_DELAY_MAX_MS = 600_000;
 
-/** So many come again together: leasing and releasing a few of them at a time would be many more commits. */
+/** How many jobs come again together: leasing and releasing a few of them at a time would be many more commits. */
 export const SURPLUS_JOBS_TOGETHER = 100;
 
-/** Of those that come again, about every second one finds a place: destinations differ in how long they take. */
+/**
+ * How many jobs come again for each place: about every second one finds a place, as destinations differ in how long they take.
+ */
 const JOBS_PER_PLACE = 2;
 
 /**
- * When the jobs of one project are due again whose destinations are too many: one behind the other. Jobs that all come again
- * soon and find no place are leased and released for nothing, which takes half a core when 100,000 endpoints hang. So the
- * line moves as fast as destinations have ended lately, times two.
+ * Decides when the jobs of one project are due again whose destinations are too many: one behind the other. Jobs that all come
+ * again soon and find no place are leased and released for nothing. That takes half a core when 100,000 endpoints hang. So the
+ * line moves twice as fast as destinations have ended lately.
  */
 export class SurplusLine {
   #lastAt = Number.NEGATIVE_INFINITY;
-  /** In periods as long as the shortest delay. */
+  /** The destinations that ended, in periods as long as the shortest delay. */
   #ended = NONE_LATELY;
 
   /** A destination of the project has ended, which leaves a place. */
