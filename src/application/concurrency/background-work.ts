@@ -38,18 +38,18 @@ export class BackgroundWork {
     return this.#isStopping;
   }
 
-  /** Calls `listener` when the process stops. For who lives as long as this. */
+  /** Calls `listener` when the process stops. For listeners that live as long as this. */
   whenStopping(listener: () => void): void {
     this.#whenStopping.push(listener);
   }
 
-  /** What takes long ends soon, and `idle` resolves then. */
+  /** Makes work that takes long end soon. `idle` resolves then. */
   stop(): void {
     this.#isStopping = true;
     for (const listener of this.#whenStopping) listener();
   }
 
-  /** How often something was started so far. */
+  /** How many pieces of work were started so far. */
   get starts(): number {
     return this.#starts;
   }

@@ -6,7 +6,7 @@ interface BatchDrainOptions<Item> {
   readonly batchMax: number;
   /** Items of different groups are never in one batch, and no group waits for another. */
   readonly groupOf: (item: Item) => string;
-  /** Must not reject: what a failed batch means is the owner's business. */
+  /** Must not reject: the owner decides what a failed batch means. */
   readonly handle: (batch: readonly Item[]) => Promise<void>;
 }
 
@@ -16,8 +16,8 @@ interface Group<Item> {
 }
 
 /**
- * Hands items over in batches: of each group one batch at a time, in the order of arrival. What arrives meanwhile fills
- * the next batch, so an idle drain hands over at the end of the round of the event loop and a busy one hands over much.
+ * Hands items over in batches: of each group one batch at a time, in the order of arrival. Items that arrive meanwhile fill the
+ * next batch. So an idle drain hands over at the end of the round of the event loop, and a busy one hands over many items.
  */
 export class BatchDrain<Item> {
   readonly #options: BatchDrainOptions<Item>;
@@ -49,7 +49,7 @@ export class BatchDrain<Item> {
     onNextRound(() => void this.#run(group));
   }
 
-  /** Forgets what waits; batches that are being handled go on. */
+  /** Forgets the items that wait; batches that are being handled go on. */
   clear(): void {
     for (const { waiting } of this.#groups.values()) waiting.length = 0;
     this.#gate.end(this.#waiting);

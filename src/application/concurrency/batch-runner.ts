@@ -25,8 +25,9 @@ export type BatchWork<Item, Result> = (items: readonly Item[], run: BatchRun) =>
 export type ProjectsOf<Item> = (items: readonly Item[]) => Promise<readonly string[]>;
 
 /**
- * The items of a failed batch are repeated one by one only for this long since the batch began: each repeat makes all callers
- * wait. None of the others is to blame for the failure of the batch, so they are rejected with `StorageUnavailable`.
+ * How long after its begin the items of a failed batch are repeated one by one, in milliseconds: each repeat makes all callers
+ * wait. The items that are left then are not to blame for the failure of the batch, so they are rejected with
+ * `StorageUnavailable`.
  */
 export const REPEATS_END_MS = 5_000;
 
@@ -42,13 +43,13 @@ interface RunnerOptions<Item, Result> {
   readonly onSuccess: () => void;
   /** Takes a batch that met a lock, and is not settled. */
   readonly onLock: (batch: Batch<Item, Result>, failure: StorageLocked, lockWait: LockWait) => Promise<void>;
-  /** Called when the database was away for long: what waits would end alike. */
+  /** Called when the database was away for long: items that wait would fail alike. */
   readonly onAway: (failure: StorageAway) => void;
 }
 
 /**
  * Runs a batch until each of its items is settled, or given to `onLock`. A batch that throws is run again item by item, so that a
- * poisoned item fails alone. When the database could not do it, it is run again by halves, but not when the database was away for
+ * poisoned item fails alone. A batch that the database could not do is run again by halves, unless the database was away for
  * long.
  */
 export class BatchRunner<Item, Result> {
@@ -70,7 +71,7 @@ export class BatchRunner<Item, Result> {
         return this.#reject(batch, failure, end);
       }
       if (failure instanceof StorageUnavailable) {
-        // A statement may take all its time in each half.
+        // The next batch does not wait: a statement may take all its time in each half.
         letNextBegin();
         return this.#repeatByHalves(batch, end);
       }
@@ -115,7 +116,7 @@ export class BatchRunner<Item, Result> {
     for (const { items, error } of undone) this.#reject(items, error, end);
   }
 
-  /** What is to blame is often the row of a project: in this order one half is without it. */
+  /** Often the row of a project is to blame: in this order one half is without it. */
   async #inOrderOfProjects(batch: Batch<Item, Result>): Promise<Batch<Item, Result>> {
     const projectIds = await this.#options.projectsOf?.(itemsOf(batch)).catch(() => []);
     return [...groupBy(batch, (_, index) => projectIds?.[index] ?? '').values()].flat();
@@ -137,7 +138,7 @@ export class BatchRunner<Item, Result> {
     }
   }
 
-  /** Rejects items, and all that waits when the database was away for long: it would end alike. */
+  /** Rejects items. When the database was away for long, all items that wait are rejected, too: they would fail alike. */
   #reject(batch: Batch<Item, Result>, error: unknown, end: number): void {
     rejectAll(batch, error);
     if (error instanceof StorageAway && this.#options.clock.now() > end) this.#options.onAway(error);

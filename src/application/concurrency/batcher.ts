@@ -18,7 +18,7 @@ import {
 /** The most items of a batch: enough to share the cost of a commit, few enough to keep the tail short. */
 export const BATCH_ITEMS_MAX = 256;
 
-/** Batches in flight at a time: one that works, beside one that waits for its commit or is repeated. */
+/** The most batches in flight at a time: one that works, and one that waits for its commit or is repeated. */
 export const BATCHES_MAX = 2;
 
 interface BatcherOptions<Item> {
@@ -183,13 +183,13 @@ export class Batcher<Item, Result> {
     });
   }
 
-  /** A batch of an isolated project waits long only behind a lock that it has met: items that can come again wait with it. */
+  /** A batch of an isolated project waits long only behind a lock that it has met. Items that can come again wait in it, too. */
   #lockWaitOf(batch: readonly Waiting<Item, Result>[]): LockWait {
     if (this.#ofProject === null) return this.#projectsOf === null ? 'long' : 'brief';
     return this.#isLocked || batch.some(({ repeated }) => repeated) ? 'long' : 'brief';
   }
 
-  /** Runs a batch that met a lock again, by project. One that has waited long for it is rejected. */
+  /** Runs a batch that met a lock again, by project. A batch that has waited long for the lock is rejected. */
   async #runBehindLock(
     batch: readonly Waiting<Item, Result>[],
     failure: StorageLocked,
@@ -229,7 +229,7 @@ export class Batcher<Item, Result> {
     return shared;
   }
 
-  /** Takes an item of the isolated project that this is the batcher of. */
+  /** Adds an item of the isolated project whose batcher this is. */
   #addIsolated(waiting: Waiting<Item, Result>): void {
     const { isolated, reject } = waiting;
     if (isolated !== undefined && this.#isLocked) {
@@ -264,7 +264,7 @@ export class Batcher<Item, Result> {
     }
   }
 
-  /** What waits of the project joins the others again. */
+  /** The items of the project that wait join the others again. */
   #endIsolation(projectId: string, batcher: Batcher<Item, Result>): void {
     if (this.#isolated.get(projectId) !== batcher) return;
     this.#isolated.delete(projectId);

@@ -1,6 +1,6 @@
 import { StorageAway } from '../errors/storage-unavailable.ts';
 
-/** After so many levels of halves at which nothing was done no items are to blame. */
+/** After this many levels of halves at which nothing was done, one after the other, no items are to blame. */
 const LEVELS_WITHOUT_RESULT_MAX = 2;
 
 /** Items of a batch that were not done, and why. */
@@ -17,10 +17,10 @@ interface HalvesOptions<Item> {
 }
 
 /**
- * Runs a batch again that the storage could not do. It may be so for a few items only: their statement takes too long, or
- * the disk cannot read their block. What is not done is halved again, so that the items to blame end up alone, as long as
- * anything is done: when nothing is at two levels one after the other, it is so for all. Once the storage is away, no further
- * items are tried. Resolves with what is not done.
+ * Runs a batch again that the storage could not do. Only a few items may be to blame: their statement takes too long, or the disk
+ * cannot read their block. Items that are not done are halved again, as long as other items are done. So the items to blame end
+ * up alone. When nothing is done at two levels one after the other, the storage fails for all items. Once the storage is away, no
+ * further items are tried. Resolves with what is not done.
  */
 export async function runByHalves<Item>(
   batch: readonly Item[],

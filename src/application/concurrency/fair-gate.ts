@@ -6,7 +6,7 @@ import { LONG_LOCK_WAIT_MS } from '../ports/unit-of-work.ts';
 import { InFlight } from './in-flight.ts';
 import { RotatingQueue } from './rotating-queue.ts';
 
-/** Between two tries of a locked key, in milliseconds: they take a fifth of a place of all. */
+/** The time between two tries of a locked key, in milliseconds: the tries take a fifth of a place of all. */
 export const GATE_LOCK_RETRY_MS = 1_000;
 
 interface GateMaxima {
@@ -15,15 +15,15 @@ interface GateMaxima {
 }
 
 /**
- * Work that the database was away for after so long, in milliseconds, waited for a database that hangs: what waits at the gate
- * would wait as long, and then be rejected alike.
+ * Work that fails because the database is away has met a database that hangs when it took this long, in milliseconds. Work at the
+ * gate would wait as long, and then fail alike.
  */
 export const HANGING_WORK_MS = 2_000;
 
 interface GateOptions {
   /** Measures `LONG_LOCK_WAIT_MS` and `HANGING_WORK_MS`. */
   readonly clock: Clock;
-  /** Between two tries of work that met a lock; without it there is one. */
+  /** The wait between two tries of work that met a lock. Without it there is one try. */
   readonly lockRetryDelay?: Delay;
 }
 
@@ -31,7 +31,7 @@ interface Entry {
   readonly key: string;
   /** Whether it has its place among those of its key already. */
   readonly hasPlaceOfKey: boolean;
-  /** Whether it finds out for its key if the lock is still there. */
+  /** Whether it is the work that tries if the lock of its key is still there. */
   readonly isProbe: boolean;
 }
 
@@ -42,16 +42,17 @@ interface Waiting extends Entry {
 
 /**
  * Lets a few pieces of work run at a time, of each key and of all; the others wait, round-robin over the keys. With
- * `lockRetryDelay`, work that rejects with `StorageLocked` waits so long, and is run again; other work of its key waits until it
- * is done. Meanwhile none of it takes a place of all: a lock of one key holds up no other. Such work waits briefly for locks
- * itself, and stores nothing when it met one. When the database hangs, what waits is rejected with the work that waited for it.
+ * `lockRetryDelay`, work that rejects with `StorageLocked` is run again after that delay. Other work of its key waits until it is
+ * done. Meanwhile none of this work takes a place of all: a lock of one key holds up no other. Such work has to wait briefly for
+ * locks itself, and to store nothing when it met one. When the database hangs, work at the gate is rejected together with the
+ * work that waited for the database.
  */
 export class FairGate {
   readonly #ofKeys: InFlight;
   readonly #runningMax: number;
   readonly #clock: Clock;
   readonly #lockRetryDelay: Delay | null;
-  /** Keys of which a piece of work, the probe, has met a lock and is not done. */
+  /** Keys with a piece of work, the probe, that has met a lock and is not done. */
   readonly #locked = new Set<string>();
   #running = 0;
   readonly #waiting = new RotatingQueue<Waiting>();
@@ -114,7 +115,7 @@ export class FairGate {
     for (const { reject } of this.#waiting.takeAll()) reject(error);
   }
 
-  /** Nobody who waits is passed over: their keys, or all, have as many as they may, or their key is locked. */
+  /** Work that enters passes over none that waits: their key or the gate has as many as it may, or their key is locked. */
   async #enter(entry: Entry): Promise<void> {
     if (this.#tryEnter(entry)) return;
     await new Promise<void>((letThrough, reject) => {
@@ -138,7 +139,7 @@ export class FairGate {
     this.#letThrough();
   }
 
-  /** Where one has left, has given up the place of its key, or has found its key unlocked, others may enter. */
+  /** Lets others enter where work has left, has given up the place of its key, or has found its key unlocked. */
   #letThrough(): void {
     // A full gate asks nobody: all that wait may be of other keys.
     while (this.#running < this.#runningMax) {

@@ -1,6 +1,6 @@
 /**
- * Counts what is in flight, and lets others wait until nothing is, or little. The one way to wait for that: use it instead of a
- * counter and a list of resolvers.
+ * Counts what is in flight, and lets callers wait until nothing is, or little. Use it for every such wait, instead of a counter
+ * and a list of resolvers.
  */
 export class IdleGate {
   #inFlight = 0;
@@ -22,7 +22,7 @@ export class IdleGate {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves when nothing is in flight; what begins before the caller runs again is waited for too. */
+  /** Resolves when nothing is in flight. Waits also for what begins before the caller runs again. */
   idle(): Promise<void> {
     return this.atMost(0);
   }

@@ -1,7 +1,7 @@
-/** Keys with nothing in flight that stay known: a key that comes and goes with each request costs less than a new one. */
+/** How many keys stay known with nothing in flight: a key that comes and goes with each request costs less than a new one. */
 const IDLE_KEYS_MAX = 100;
 
-/** What may be in flight: of one key, and in all, which has no limit when it is absent. */
+/** The most that may be in flight, of one key and in all. Without `all` there is no limit in all. */
 export interface InFlightMaxima {
   readonly perKey: number;
   readonly all?: number;
@@ -19,7 +19,7 @@ export class InFlight {
     this.#max = all;
   }
 
-  /** Counts one more of the key; false when the key or all have as many as they may, and then nothing is counted. */
+  /** Counts one more of the key. Returns false, and counts nothing, when the key or all have as many as they may. */
   tryBegin(key: string): boolean {
     const ofKey = this.#counts.get(key) ?? 0;
     if (ofKey >= this.#perKeyMax || this.#count >= this.#max) return false;

@@ -1,12 +1,12 @@
 import type { Clock } from '../ports/clock.ts';
 
 /**
- * A project stays isolated for so long after its last lock, in milliseconds: a lock that comes and goes would hold the others up
- * again and again.
+ * How long a project stays isolated after its last lock, in milliseconds. Without that time, a lock that comes and goes would
+ * hold the others up again and again.
  */
 export const ISOLATION_MS = 2_000;
 
-/** What is known of the locks of an isolated project. It begins with one. */
+/** What is known of the locks of an isolated project. It begins as locked. */
 export class Isolation {
   readonly #clock: Clock;
   #isLocked = true;
@@ -23,7 +23,7 @@ export class Isolation {
     return this.#isLocked;
   }
 
-  /** Also when the clock was put back. */
+  /** Whether the time of the isolation is over, also when the clock was put back. */
   get isOver(): boolean {
     return Math.abs(this.#clock.now() - this.#lockedAt) >= ISOLATION_MS;
   }
@@ -33,7 +33,7 @@ export class Isolation {
     this.#lockedAt = this.#clock.now();
   }
 
-  /** Something has succeeded: a lock that was there is gone since now. */
+  /** Notes that something has succeeded: a lock that was there is gone since now. */
   succeed(): void {
     if (!this.#isLocked) return;
     this.#isLocked = false;

@@ -1,6 +1,6 @@
 /**
- * Runs `work` in the next round of the event loop. Taken when this module is loaded: a test runner that replaces the
- * timers of its process with fake ones does not stop the service that runs inside it.
+ * Runs `work` in the next round of the event loop. The function is taken when this module is loaded. So a test runner that
+ * replaces the timers of its process with fake ones does not stop the service inside it.
  */
 export const onNextRound: (work: () => void) => unknown = globalThis.setImmediate;
 

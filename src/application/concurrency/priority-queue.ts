@@ -5,14 +5,14 @@ import { RotatingQueue } from './rotating-queue.ts';
 interface Waiting<Item> {
   /** By project. */
   readonly items: RotatingQueue<Item>;
-  /** How many items of other priorities were taken since the last one of this, also while none of this waited. */
+  /** How many items of other priorities were taken since the last item of this one, also while none of this one waited. */
   passed: number;
 }
 
 /**
  * Items that wait in memory, by the rule of `fair-share.ts`: the most urgent priority gets all but a tenth for each lower one.
  * Within a priority projects are served in rotation, whatever their weights. Adding, dropping and taking one item takes the same
- * time however many projects wait, but for those that are passed over.
+ * time however many projects wait. Only projects that are passed over take more.
  */
 export class PriorityQueue<Item extends { readonly backlog: Backlog }> {
   readonly #waiting = new Map<JobPriority, Waiting<Item>>();
@@ -53,7 +53,7 @@ export class PriorityQueue<Item extends { readonly backlog: Backlog }> {
     this.#waitingAs(item).items.addFirst(item.backlog.projectId, item);
   }
 
-  /** It waits no longer. Nothing happens when it does not wait. */
+  /** Removes an item. Nothing happens when it does not wait. */
   drop(item: Item): void {
     this.#waiting.get(item.backlog.priority)?.items.drop(item);
   }
@@ -86,7 +86,7 @@ export class PriorityQueue<Item extends { readonly backlog: Backlog }> {
     return waiting;
   }
 
-  /** Of the most urgent priority that is not blocked, unless a lower one was passed too often. */
+  /** The most urgent priority that is not blocked, or a lower one that was passed too often. */
   #nextWaiting(blocked: ReadonlySet<Waiting<Item>>): Waiting<Item> | null {
     let next: Waiting<Item> | null = null;
     for (const priority of JOB_PRIORITIES) {

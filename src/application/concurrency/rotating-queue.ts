@@ -1,13 +1,13 @@
 /**
- * What waits, by key: round-robin over the keys, and in order within each. What has waited longest can be taken too. Adding,
- * dropping and taking one item takes the same time however many wait.
+ * Items that wait, by key: round-robin over the keys, and in order within each. The item that has waited longest can be taken,
+ * too. Adding, dropping and taking one item takes the same time however many wait.
  */
 export class RotatingQueue<Item> {
-  /** The key whose item is taken next is the first. Each key that has items is there, also when all of them are in `#first`. */
+  /** The key whose item is taken next is the first. Each key with items is there, also when all of them are in `#first`. */
   readonly #byKey = new Map<string, Set<Item>>();
   /** Those that go before the others of their key. */
   readonly #first = new Map<string, Set<Item>>();
-  /** The key of each, what has waited longest first. */
+  /** The key of each item. The item that has waited longest is the first. */
   readonly #keys = new Map<Item, string>();
 
   get isEmpty(): boolean {
@@ -24,14 +24,14 @@ export class RotatingQueue<Item> {
     return (this.#byKey.get(key)?.size ?? 0) + (this.#first.get(key)?.size ?? 0);
   }
 
-  /** Adds what is not waiting yet, behind what waits under the key. */
+  /** Adds an item behind those of its key, unless it waits already. */
   add(key: string, item: Item): void {
     if (this.#keys.has(item)) return;
     this.#keys.set(item, key);
     addTo(this.#byKey, key, item);
   }
 
-  /** Adds what is not waiting yet, before what was added under the key with `add`. */
+  /** Adds an item before those of its key that were added with `add`, unless it waits already. */
   addFirst(key: string, item: Item): void {
     if (this.#keys.has(item)) return;
     this.#keys.set(item, key);
@@ -39,7 +39,7 @@ export class RotatingQueue<Item> {
     if (!this.#byKey.has(key)) this.#byKey.set(key, new Set());
   }
 
-  /** It waits no longer. Does nothing when it does not wait. */
+  /** Removes an item. Does nothing when it does not wait. */
   drop(item: Item): void {
     const key = this.#keys.get(item);
     if (key === undefined) return;
@@ -52,7 +52,7 @@ export class RotatingQueue<Item> {
     if (others?.size === 0 && !this.#first.has(key)) this.#byKey.delete(key);
   }
 
-  /** Takes the first one of the first key that may have it now; undefined when nothing waits, or no key may. */
+  /** Takes the first item of the first key that may be taken now; undefined when nothing waits, or nothing may. */
   take(mayTake: (key: string, item: Item) => boolean = () => true): Item | undefined {
     for (const [key, others] of this.#byKey) {
       for (const item of this.#first.get(key) ?? others) {
@@ -67,7 +67,7 @@ export class RotatingQueue<Item> {
     return undefined;
   }
 
-  /** Takes all of them, what has waited longest first. */
+  /** Takes all items, from the one that has waited longest. */
   takeAll(): readonly Item[] {
     const items = [...this.#keys.keys()];
     this.#byKey.clear();
@@ -76,7 +76,7 @@ export class RotatingQueue<Item> {
     return items;
   }
 
-  /** Takes what has waited longest, under whatever key; undefined when nothing waits. */
+  /** Takes the item that has waited longest, of any key; undefined when nothing waits. */
   takeOldest(): Item | undefined {
     for (const item of this.#keys.keys()) {
       this.drop(item);

@@ -5,16 +5,16 @@ export class RoundTime {
   readonly #msMax: () => number;
   readonly #nowMs: () => number;
   #number = 0;
-  /** Null before the first question of a round. */
+  /** When the time of this round is over; null before the first call in it. */
   #endsAt: number | null = null;
 
-  /** `msMax` has the milliseconds of a round, counted from its first question on. `nowMs` never goes back. */
+  /** `msMax` returns the milliseconds of a round, counted from its first call. `nowMs` never goes back. */
   constructor(msMax: () => number, nowMs: () => number) {
     this.#msMax = msMax;
     this.#nowMs = nowMs;
   }
 
-  /** The number of this round: every question before the next one gets the same. */
+  /** The number of this round: every call before the next round gets the same. */
   get number(): number {
     this.#begin();
     return this.#number;

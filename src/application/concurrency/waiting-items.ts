@@ -5,7 +5,7 @@ export interface Waiting<Item, Result> {
   readonly repeated: boolean;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
-  /** Called when its project meets a lock; only of items that can come again, which need not wait for it. */
+  /** Called when its project meets a lock. Only items that can come again have it: they need not wait for the lock. */
   readonly isolated?: () => void;
 }
 
