@@ -22,7 +22,9 @@ interface Span {
 /** A receiver of OTLP over HTTP. */
 async function aReceiver() {
   const bodies: string[] = [];
+  const tokens = new Set<string | undefined>();
   const server = createServer(async (request, response) => {
+    tokens.add(request.headers.authorization);
     if (request.url === '/v1/traces') bodies.push(await text(request));
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
@@ -31,6 +33,7 @@ async function aReceiver() {
   return {
     endpoint: `http://127.0.0.1:${portOf(server)}`,
     bodies,
+    tokens,
     spans: (): readonly Span[] =>
       bodies.flatMap((body) =>
         (JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }).resourceSpans.flatMap(
@@ -46,7 +49,12 @@ afterEach(() => {
 });
 
 async function aTracedService(endpoint: string) {
-  const instrument = openTelemetryInstrument({ endpoint, version: '1.2.3', role: 'all' });
+  const instrument = openTelemetryInstrument({
+    endpoint,
+    headers: { Authorization: 'Bearer a-token' },
+    version: '1.2.3',
+    role: 'all',
+  });
   return startService({ instruments: [instrument], seed: seedWith({}) });
 }
 
@@ -63,6 +71,7 @@ describe('the traces of a service', () => {
     const spans = receiver.spans();
     const request = spans.find(({ name }) => name === 'POST /sms');
     expect(request).toMatchObject({ traceId: TRACE_ID, parentSpanId: SPAN_ID });
+    expect([...receiver.tokens]).toEqual(['Bearer a-token']);
     expect(spans.some(({ name }) => name === 'unit of work')).toBe(true);
     const submit = spans.find(({ name }) => name === 'submit');
     expect(submit?.attributes).toEqual([

@@ -7,12 +7,13 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { ProviderHttp } from '../../application/ports/provider-http.ts';
+import { HttpSpanExporter } from './http-span-exporter.ts';
 
 /** After how long an export is given up, in milliseconds. Its spans are lost. */
-const EXPORT_TIMEOUT_MS = 2_000;
+export const EXPORT_TIMEOUT_MS = 2_000;
 
 /** Spans that wait for an export; those after them are dropped. */
 const WAITING_SPANS_MAX = 4_096;
@@ -20,6 +21,9 @@ const WAITING_SPANS_MAX = 4_096;
 export interface TracingOptions {
   /** The base of an OTLP/HTTP receiver, without `/v1/traces`. */
   readonly endpoint: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Its requests end within `EXPORT_TIMEOUT_MS`. The tracing closes it. */
+  readonly http: ProviderHttp;
   readonly version: string;
   readonly role: string;
 }
@@ -38,10 +42,10 @@ export class Tracing {
   readonly #provider: BasicTracerProvider;
   readonly #tracer: Tracer;
 
-  constructor({ endpoint, version, role }: TracingOptions) {
-    const exporter = new OTLPTraceExporter({
+  constructor({ endpoint, headers, http, version, role }: TracingOptions) {
+    const exporter = new HttpSpanExporter(http, {
       url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
-      timeoutMillis: EXPORT_TIMEOUT_MS,
+      headers,
     });
     this.#provider = new BasicTracerProvider({
       resource: resourceFromAttributes({

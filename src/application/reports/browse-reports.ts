@@ -70,7 +70,7 @@ export class BrowseReports {
     return report;
   }
 
-  /** The file of a report that `ofFile` returned. Throws `Rejected` when it is missing, and rejects when the signal is aborted. */
+  /** The file of a report that `ofFile` returned. Throws `Rejected` when it is missing. Rejects when the signal is aborted. */
   async download(
     { id, projectId, fileId }: Pick<Report, 'id' | 'projectId' | 'fileId'>,
     signal: AbortSignal,

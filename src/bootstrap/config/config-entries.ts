@@ -78,6 +78,28 @@ const oneWord = z.string().regex(/^\S*$/, 'must not contain blanks');
 export const BUCKET_URL =
   /^s3:\/\/(?<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(?<prefix>[\w-][\w.-]*(?:\/[\w-][\w.-]*)*))?\/?$/;
 
+const HEADER_LIST_PROBLEM = 'must be name=value, several separated by commas, with percent-encoded values';
+const HEADER_PAIR = /^[\w!#$%&'*+.^`|~-]+=[\x21-\x2b\x2d-\x7e]*$/;
+
+/** Headers as OpenTelemetry writes them in one variable. */
+const headerList = z.string().transform((text, { addIssue }): Readonly<Record<string, string>> => {
+  const pairs = text === '' ? [] : text.split(',').map((pair) => pair.trim());
+  try {
+    if (pairs.every((pair) => HEADER_PAIR.test(pair))) {
+      return Object.fromEntries(
+        pairs.map((pair) => {
+          const end = pair.indexOf('=');
+          return [pair.slice(0, end), decodeURIComponent(pair.slice(end + 1))];
+        }),
+      );
+    }
+  } catch {
+    // A percent sign that encodes nothing.
+  }
+  addIssue(HEADER_LIST_PROBLEM);
+  return z.NEVER;
+});
+
 /** Every name, its default and its rule, in one place; docs/configuration.md is checked against it. */
 export const ENTRIES = {
   PORT: {
@@ -245,6 +267,12 @@ export const ENTRIES = {
       .string()
       .refine((text) => text === '' || isPublicUrl(text), 'must be an http or https URL without a query'),
   },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    fallback: '',
+    description:
+      'headers for the receiver of traces, such as `Authorization=Bearer%20a-token`; several are separated by commas, and their values are percent-encoded',
+    schema: headerList,
+  },
   LOG_LEVEL: {
     fallback: 'info',
     description: '`debug`, `info`, `warn`, `error` or `silent`',
@@ -277,6 +305,7 @@ export const FROM_FILE: ReadonlySet<string> = new Set([
   'SECRET_KEY',
   'ADMIN_TOKEN',
   'S3_SECRET_ACCESS_KEY',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ]);
 
 /** Every name with its default and description, in the order of the table in docs/configuration.md. */

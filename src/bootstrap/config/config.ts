@@ -64,8 +64,8 @@ export interface Config {
   readonly logLevel: string;
   /** Where `/metrics` is served; null when it is not. */
   readonly metrics: { readonly port: number; readonly host: string } | null;
-  /** The base of the OTLP/HTTP receiver of traces; null without traces. */
-  readonly traceEndpoint: string | null;
+  /** The base of the OTLP/HTTP receiver of traces, and the headers that it wants; null without traces. */
+  readonly traces: { readonly endpoint: string; readonly headers: Readonly<Record<string, string>> } | null;
 }
 
 /** Where an installation without a SQLite file has its files. */
@@ -157,7 +157,10 @@ function assemble(parsed: Parsed, channelsFile: ProvidersConfig | null): Config 
     trustedProxies: parsed.TRUSTED_PROXIES,
     keepsPlatformLimits: parsed.CAMPAIGN_LIMITS === 'on',
     logLevel: parsed.LOG_LEVEL,
-    traceEndpoint: parsed.OTEL_EXPORTER_OTLP_ENDPOINT === '' ? null : parsed.OTEL_EXPORTER_OTLP_ENDPOINT,
+    traces:
+      parsed.OTEL_EXPORTER_OTLP_ENDPOINT === ''
+        ? null
+        : { endpoint: parsed.OTEL_EXPORTER_OTLP_ENDPOINT, headers: parsed.OTEL_EXPORTER_OTLP_HEADERS },
     metrics: parsed.METRICS_PORT === null ? null : { port: parsed.METRICS_PORT, host: parsed.METRICS_HOST },
   };
 }

@@ -4,7 +4,7 @@ import type { BuildVersion } from '../version.ts';
 
 /** The instruments that are configured. The code of the others is not loaded. */
 export async function loadInstruments(
-  { metrics, traceEndpoint, role }: Pick<Config, 'metrics' | 'traceEndpoint' | 'role'>,
+  { metrics, traces, role }: Pick<Config, 'metrics' | 'traces' | 'role'>,
   build: BuildVersion,
 ): Promise<readonly Instrument[]> {
   const instruments: Instrument[] = [];
@@ -12,9 +12,9 @@ export async function loadInstruments(
     const { prometheusInstrument } = await import('./prometheus.ts');
     instruments.push(prometheusInstrument({ ...metrics, role, build }));
   }
-  if (traceEndpoint !== null) {
+  if (traces !== null) {
     const { openTelemetryInstrument } = await import('./opentelemetry.ts');
-    instruments.push(openTelemetryInstrument({ endpoint: traceEndpoint, version: build.version, role }));
+    instruments.push(openTelemetryInstrument({ ...traces, version: build.version, role }));
   }
   return instruments;
 }

@@ -4,12 +4,14 @@ import {
   tracedUnitOfWork,
   tracedWebhookTransport,
 } from '../../adapters/opentelemetry/traced-ports.ts';
-import { Tracing, type TracingOptions } from '../../adapters/opentelemetry/tracing.ts';
+import { EXPORT_TIMEOUT_MS, Tracing, type TracingOptions } from '../../adapters/opentelemetry/tracing.ts';
+import { UndiciProviderHttp } from '../../adapters/undici/undici-provider-http.ts';
 import type { Instrument } from '../instrument.ts';
 
 /** Traces by OTLP over HTTP. */
-export function openTelemetryInstrument(options: TracingOptions): Instrument {
-  const tracing = new Tracing(options);
+export function openTelemetryInstrument(options: Omit<TracingOptions, 'http'>): Instrument {
+  const http = new UndiciProviderHttp({ timeoutMs: EXPORT_TIMEOUT_MS });
+  const tracing = new Tracing({ ...options, http });
   return {
     unitOfWork: (inner) => tracedUnitOfWork(inner, tracing),
     channelProvider: (inner) => tracedProvider(inner, tracing),

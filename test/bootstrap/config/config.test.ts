@@ -42,6 +42,7 @@ const QUEUE = 'must be empty or amqp://user:password@host';
 const BUCKET = 'must be s3://bucket or s3://bucket/prefix';
 const ENDPOINT = 'must be an http or https URL without a path, such as https://s3.example.com';
 const PROXIES = 'must be addresses or CIDR ranges, such as 10.0.0.5,192.168.0.0/24';
+const HEADER_LIST = 'must be name=value, several separated by commas, with percent-encoded values';
 const NO_SUCH_PROVIDER =
   'must be simulator (a staging system, nothing is sent) or empty; channel providers are in CHANNELS_FILE';
 
@@ -106,11 +107,23 @@ const BAD: readonly [name: string, value: string, problem: string][] = [
   ['CAMPAIGN_LIMITS', 'maybe', 'must be on or off'],
   ['METRICS_PORT', '65536', WHOLE_PORT],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'must be an http or https URL without a query'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'a b', HEADER_LIST],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%', HEADER_LIST],
   ['LOG_LEVEL', 'loud', 'must be debug, info, warn, error or silent'],
 ];
 
 /** Any text is an address or a path; an error shows when it is used. */
 const ANY_TEXT = ['HOST', 'METRICS_HOST', 'SEED_FILE', 'REPORTS_DIR'];
+
+it('the headers for the receiver of traces are read as OpenTelemetry writes them', () => {
+  const traces = (list: string) =>
+    readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'https://a.example', OTEL_EXPORTER_OTLP_HEADERS: list }).traces;
+  expect(traces('')?.headers).toEqual({});
+  expect(traces('Authorization=Basic%20YTpi==, x-team=')?.headers).toEqual({
+    Authorization: 'Basic YTpi==',
+    'x-team': '',
+  });
+});
 
 describe('a bad value', () => {
   it('has a case for every name that has a rule', () => {
