@@ -1,4 +1,4 @@
-import { Agent, type ClientRequest } from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { Readable } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
@@ -10,13 +10,19 @@ const CONNECTIONS_MAX = 500;
 export const BUCKET_RESPONSE_BYTES_MAX = 32_768;
 /** The most responses below 200 before the one that counts. No timeout of the client ends a flood of them. */
 const INFORMATIONAL_RESPONSES_MAX = 10;
+/** A body in many pieces has so many bytes in each on average, or more: Node makes an object of each piece. */
+const PIECE_BYTES_MIN = 64;
+/** The most pieces of a body that may be smaller. */
+const SMALL_PIECES_MAX = 1_000;
 /** S3 sends none, and the client takes a time that grows with the square of their number. */
 const DOCTYPE = /<!doctype/i;
+
+const ENDED_TOO_SOON = 'The bucket ended its response too soon';
 
 /** Node's agents have this method, and its types do not. */
 type RequestingAgent = Agent & { addRequest(request: ClientRequest, ...rest: unknown[]): void };
 
-/** The agents of a client. A request that gets too many responses below 200 fails. */
+/** The agents of a client. A request fails that gets too many responses below 200, or a body in too many small pieces. */
 export function boundedAgents(): { readonly httpAgent: Agent; readonly httpsAgent: TlsAgent } {
   const options = { keepAlive: true, maxSockets: CONNECTIONS_MAX };
   const httpAgent = new Agent(options);
@@ -25,6 +31,7 @@ export function boundedAgents(): { readonly httpAgent: Agent; readonly httpsAgen
     const addRequest = agent.addRequest.bind(agent);
     agent.addRequest = (request, ...rest) => {
       limitInformational(request);
+      request.once('response', limitPieces);
       addRequest(request, ...rest);
     };
   }
@@ -40,6 +47,20 @@ function limitInformational(request: ClientRequest): void {
       new Error(`The bucket sends more than ${INFORMATIONAL_RESPONSES_MAX} informational responses`),
     );
   });
+}
+
+/** Before anybody reads the body: a file is limited as it is passed on. */
+function limitPieces(response: IncomingMessage): void {
+  let pieces = 0;
+  let bytes = 0;
+  const push = response.push.bind(response);
+  response.push = (piece: Buffer | null, encoding?: BufferEncoding) => {
+    pieces += 1;
+    bytes += piece?.length ?? 0;
+    if (pieces <= SMALL_PIECES_MAX || bytes >= pieces * PIECE_BYTES_MIN) return push(piece, encoding);
+    response.destroy(new Error('The bucket sends its response in too many small pieces'));
+    return false;
+  };
 }
 
 /**
@@ -67,6 +88,8 @@ export function boundedResponses(responseMs: number) {
 /** The whole body in one piece: the client would hold an object for each chunk of it. */
 function bytesOf(body: Readable, responseMs: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // It may have failed before anybody listened.
+    if (body.destroyed) return reject(body.errored ?? new Error(ENDED_TOO_SOON));
     const bytes = new GrowingBuffer(BUCKET_RESPONSE_BYTES_MAX);
     const late = setTimeout(() => body.destroy(new Error('The bucket responds too slowly')), responseMs);
     body.on('data', (chunk: Buffer) => {
@@ -77,7 +100,7 @@ function bytesOf(body: Readable, responseMs: number): Promise<Buffer> {
     body.once('error', reject);
     body.once('close', () => {
       clearTimeout(late);
-      reject(new Error('The bucket ended its response too soon'));
+      reject(new Error(ENDED_TOO_SOON));
     });
   });
 }

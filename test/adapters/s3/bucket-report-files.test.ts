@@ -180,6 +180,27 @@ describe('BucketReportFiles', () => {
     expect(sent).toBeGreaterThan(10);
   });
 
+  it.each([
+    ['a file', 200],
+    ['an error', 404],
+  ])('BucketReportFiles gives %s up that comes byte by byte', async (_, status) => {
+    const { files } = await bucketThat((_request, response) => {
+      response.writeHead(status, { 'Transfer-Encoding': 'chunked' }).flushHeaders();
+      response.socket?.write('1\r\na\r\n'.repeat(20_000));
+    }, PATIENT);
+    const read = async () => (await files.read(ID))?.toArray();
+    await expect(read()).rejects.toThrow('The bucket sends its response in too many small pieces');
+  });
+
+  it('BucketReportFiles reads a file in a thousand small pieces', async () => {
+    const { files } = await bucketThat((_request, response) => {
+      response.writeHead(200, { 'Transfer-Encoding': 'chunked' }).flushHeaders();
+      response.socket?.write(`${'1\r\na\r\n'.repeat(999)}0\r\n\r\n`);
+    });
+    const content = await files.read(ID);
+    expect(Buffer.concat((await content?.toArray()) ?? []).toString()).toBe('a'.repeat(999));
+  });
+
   it('BucketReportFiles reads the response behind a few informational ones', async () => {
     const { files } = await bucketThat((_, response) => {
       for (let count = 0; count < 10; count += 1) response.writeProcessing();
