@@ -51,6 +51,7 @@ import {
   SLOW_BODY_MS,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
   UNREAD_BODY_BYTES_KEPT,
+  UNSENT_REPLY_COUNTED_MS,
   WAITING_REQUESTS_MS_MAX,
 } from '../../src/adapters/http/limits.ts';
 import {
@@ -330,7 +331,7 @@ describe('the limits of one process in docs/performance.md', () => {
         `${REPORT_LINKS_PER_ADDRESS_MAX} of one address, ${REPORT_LINKS_MAX} in all; more wait, by address in rotation`,
       ],
       [
-        'files of the page at `/docs` and `/openapi.json` on their way to clients',
+        `files of the page at \`/docs\` and \`/openapi.json\` on their way to clients, or gone out in the last ${UNSENT_REPLY_COUNTED_MS} ms`,
         `${DOCS_FILES_PER_ADDRESS_MAX} to one address, ${DOCS_FILES_MAX} in all; more get 503 \`overloaded\``,
       ],
       [

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers';
 import type { z } from 'zod';
 import type { InFlight } from '../../../application/concurrency/in-flight.ts';
 import { StorageLocked } from '../../../application/errors/storage-locked.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
-import { BODY_BYTES_MAX } from '../limits.ts';
+import { BODY_BYTES_MAX, UNSENT_REPLY_COUNTED_MS } from '../limits.ts';
 import { ADMISSION_FRESH_MS, type Admission } from './admission.ts';
 import { checkedBody, checkedQuery } from './checked-input.ts';
 import type {
@@ -117,7 +118,7 @@ interface Declaration<
   readonly heldBodies?: HeldBodies;
   /** Whether a body that has been read for long may take longer, or gets 503. Without it the request has its whole time. */
   readonly bodyMayBeSlow?: () => boolean;
-  /** Counts the replies of the route by address, each until all of it has gone out; more get 503. */
+  /** Counts the replies of the route by address, each until shortly after all of it has gone out; more get 503. */
   readonly unsentReplies?: InFlight;
   /** Of all objects and lists of a JSON body together; `JSON_MEMBERS_MAX` by default. */
   readonly bodyMembersMax?: number;
@@ -353,7 +354,7 @@ function behind<Caller>(
 function countUnsent(replies: InFlight, response: ServerResponse, network: string): void {
   if (response.destroyed) return;
   if (!replies.tryBegin(network)) throw new RequestRejected(OVERLOADED);
-  response.once('close', () => replies.end(network));
+  response.once('close', () => setTimeout(() => replies.end(network), UNSENT_REPLY_COUNTED_MS).unref());
 }
 
 /** What follows takes no time worth a place: a caller whose work is done is not told that the process is full. */

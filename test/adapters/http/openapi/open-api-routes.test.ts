@@ -1,10 +1,17 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { expect, it } from 'vitest';
-import { DOCS_FILES_MAX, DOCS_FILES_PER_ADDRESS_MAX } from '../../../../src/adapters/http/limits.ts';
+import { afterEach, expect, it, vi } from 'vitest';
+import {
+  DOCS_FILES_MAX,
+  DOCS_FILES_PER_ADDRESS_MAX,
+  UNSENT_REPLY_COUNTED_MS,
+} from '../../../../src/adapters/http/limits.ts';
 import type { OpenApi } from '../../../../src/adapters/http/openapi/open-api.ts';
 import { openApiRoutes } from '../../../../src/adapters/http/openapi/open-api-routes.ts';
 import type { RequestPermit } from '../../../../src/adapters/http/routing/request-permit.ts';
+import { holdTimers, runTimers } from '../../../support/held-timers.ts';
+
+afterEach(runTimers);
 
 const FILES = ['/openapi.json', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js'];
 
@@ -21,7 +28,7 @@ function clients() {
   };
 }
 
-it('one address gets so many long files of the page at a time, and more when one has gone out', async () => {
+it('one address gets so many long files of the page at a time, and more soon after one has gone out', async () => {
   const get = clients();
   const open: ServerResponse[] = [];
   for (let count = 0; count < DOCS_FILES_PER_ADDRESS_MAX; count += 1)
@@ -29,7 +36,11 @@ it('one address gets so many long files of the page at a time, and more when one
   for (const path of FILES) await expect(get(path, 'a')).rejects.toMatchObject({ error: { status: 503 } });
   await get('/docs', 'a');
   await get('/openapi.json', 'b');
+  holdTimers();
   open[0]?.emit('close');
+  vi.advanceTimersByTime(UNSENT_REPLY_COUNTED_MS - 1);
+  await expect(get('/openapi.json', 'a')).rejects.toMatchObject({ error: { code: 'overloaded' } });
+  vi.advanceTimersByTime(1);
   await get('/openapi.json', 'a');
   await expect(get('/openapi.json', 'a')).rejects.toMatchObject({ error: { code: 'overloaded' } });
 });

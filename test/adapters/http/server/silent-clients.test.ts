@@ -1,11 +1,16 @@
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SERVER_LIMITS, type ServerLimits } from '../../../../src/adapters/http/limits.ts';
+import { anyone } from '../../../../src/adapters/http/routing/admission.ts';
+import { usualEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
+import { text } from '../../../../src/adapters/http/routing/http-reply.ts';
+import { route } from '../../../../src/adapters/http/routing/route.ts';
 import type { ObservedReply } from '../../../../src/adapters/http/server/replies/observed-reply.ts';
 import type { Logger } from '../../../../src/application/ports/logger.ts';
 import { heldMemory } from '../../../support/held-memory.ts';
 import { until } from '../../../support/until.ts';
 import { HttpWorld } from '../http-world.ts';
+import { MemoryApi } from '../memory-api.ts';
 import { RawConnection } from '../raw-connection.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -19,6 +24,19 @@ const OPEN_MAX = SERVER_LIMITS.connectionOpenRequestsMax;
 /** Enough to fill what the system buffers for a connection, several times over. */
 const REQUESTS = OPEN_MAX - 1;
 const ROUNDS = 5;
+
+/** Longer than a page of the documentation, and served as often as it is asked for. */
+const LARGE = Buffer.alloc(2 * MEGABYTE, 'x');
+const large = route({
+  method: 'get',
+  path: '/large',
+  operationId: 'large',
+  summary: 'Read a large text',
+  description: 'For a test',
+  admission: anyone,
+  ok: { description: 'The text', kind: 'text' },
+  handle: async () => text(LARGE),
+});
 
 const NO_LOG: Logger = {
   writesDebug: false,
@@ -45,7 +63,9 @@ async function open(limits: Partial<ServerLimits>): Promise<void> {
   const observeReply = ({ route }: ObservedReply): void => {
     if (route !== '/healthz') replies += 1;
   };
-  world = await new HttpWorld({ limits, observeReply, logger: NO_LOG }).open();
+  const tag = { name: 'Test', description: 'For a test' };
+  const families = [...new MemoryApi().families(), { tag, envelope: usualEnvelope, routes: [large] }];
+  world = await new HttpWorld({ families, limits, observeReply, logger: NO_LOG }).open();
   accepted = new Set();
   world.http.server.on('connection', (socket: Socket) => {
     accepted.add(socket);
@@ -103,7 +123,7 @@ describe('replies that nobody reads', () => {
   });
 
   it('closes connections of the address that reads nothing, and none of another that reads slowly', async () => {
-    const path = '/docs/swagger-ui-bundle.js';
+    const path = '/large';
     const reader = await silentClient(get(path).repeat(3) + get('/docs', 'Connection: close\r\n'), READER);
     await rounds(5);
     for (let count = 0; count < SILENT_CLIENTS; count += 1) await silentClient(get(path).repeat(REQUESTS));
@@ -115,7 +135,7 @@ describe('replies that nobody reads', () => {
   });
 
   it('serves the next requests of a connection when its client has read the large reply before them', async () => {
-    const path = '/docs/swagger-ui-bundle.js';
+    const path = '/large';
     const slow = await silentClient(get(path).repeat(REQUESTS) + get('/docs', 'Connection: close\r\n'));
     await untilStuck();
     expect(replies).toBeLessThan(REQUESTS / 2);
@@ -125,8 +145,8 @@ describe('replies that nobody reads', () => {
     expect(received.endsWith('</html>\n')).toBe(true);
   });
 
-  it('sends one and the same bytes to every reader of a static file', async () => {
-    const path = '/docs/swagger-ui-bundle.js';
+  it('sends one and the same bytes to every reader of a text in memory', async () => {
+    const path = '/large';
     await world.call('GET', path);
     const before = await heldMemory();
     for (let count = 0; count < SILENT_CLIENTS; count += 1) await silentClient(get(path).repeat(16));
@@ -139,10 +159,10 @@ describe('a connection that is closed for others', () => {
   it('releases the places of its requests', async () => {
     await world.close();
     await open({ unreadBytesMax: MEGABYTE / 16, requestsPerAddressMax: 1 });
-    const first = await silentClient(get('/docs/swagger-ui-bundle.js').repeat(2));
+    const first = await silentClient(get('/large').repeat(2));
     const closed = first.untilClosed();
     await rounds(10);
-    await silentClient(get('/docs/swagger-ui-bundle.js').repeat(2), READER);
+    await silentClient(get('/large').repeat(2), READER);
     first.resume();
     await closed;
     await until(async () => (await world.call('GET', '/info', { from: SILENT_ADDRESS })).status === 200);
