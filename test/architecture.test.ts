@@ -55,6 +55,18 @@ describe('what the source exports', () => {
   });
 });
 
+it('every change that the mutation runs list as without effect is of a line that its file has', () => {
+  const listed: readonly { readonly file: string; readonly line: string }[] = JSON.parse(
+    readFileSync(join(ROOT, 'test/mutation/equivalents.json'), 'utf8'),
+  );
+  const hasLine = (file: string, line: string): boolean =>
+    files.includes(file) &&
+    readFileSync(join(ROOT, file), 'utf8')
+      .split('\n')
+      .some((each) => each.trim() === line);
+  expect(listed.filter(({ file, line }) => !hasLine(file, line))).toEqual([]);
+});
+
 describe('the folders of a layer', () => {
   it.each(['src/domain', 'src/application'])(
     'the folders of %s import each other in one direction only',
