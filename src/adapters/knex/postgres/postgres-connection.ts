@@ -2,19 +2,28 @@ import { performance } from 'node:perf_hooks';
 import type pg from 'pg';
 import type { AcceptedAtQuery } from '../../../application/ports/stores/message-store.ts';
 import type { Durability } from '../../../application/ports/unit-of-work.ts';
-import {
-  type BatchQuery,
-  type Connection,
-  columnNames,
-  type Insert,
-  type Parameter,
-  type Removal,
-  type Row,
-  type RowOf,
-  type Update,
-  type Value,
-  type VersionedUpdate,
+import type {
+  BatchQuery,
+  Connection,
+  Insert,
+  Parameter,
+  Removal,
+  Row,
+  RowOf,
+  Update,
+  Value,
+  VersionedUpdate,
 } from '../driver/connection.ts';
+import {
+  batchQueryText,
+  foundAmong,
+  inPostgres,
+  insertText,
+  removalText,
+  rowsByKey,
+  updateText,
+  versionedUpdateText,
+} from './statement-texts.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 const WITH_DURABILITY: Readonly<Record<Durability, string>> = {
@@ -38,12 +47,6 @@ export const READ_ONLY = '25006';
  */
 const CONNECTION_LOST = new RegExp(`^(08...|57P0.|25P0[34]|${READ_ONLY})$`);
 const SQLSTATE = /^[0-9A-Z]{5}$/;
-
-/** Texts are ordered by their bytes, as in the keys of the tables, whatever the order of the database is. */
-const TYPES: Readonly<Record<string, string>> = { text: 'text COLLATE "C"' };
-
-/** The column that ties a row of a batch query to its key. */
-const ORDINAL = 'ordinal';
 
 const ACCEPTED_AT = {
   columns: { project_id: 'text', phone_number: 'text', since: 'bigint', newest: 'bigint' },
@@ -148,11 +151,7 @@ export class PostgresConnection implements Connection {
   }
 
   async insert<Name extends string>(insert: Insert<Name>, rows: readonly RowOf<Name>[]): Promise<void> {
-    const sql = this.#bulk(insert, () => {
-      const names = columnNames(insert.columns);
-      return `INSERT INTO ${insert.table} (${names})
-        SELECT ${names} FROM ${recordset(insert.columns)} ORDER BY ${[insert.orderBy].flat().join()} ${insert.onConflict ?? ''}`;
-    });
+    const sql = this.#bulk(insert, () => insertText(insert));
     unwatched(this.#change(sql, rows));
   }
 
@@ -160,15 +159,7 @@ export class PostgresConnection implements Connection {
     update: Update<Key, Changed>,
     rows: readonly RowOf<NoInfer<Key | Changed>>[],
   ): Promise<void> {
-    const sql = this.#bulk(update, () => {
-      const { table, mode } = update;
-      const key = Object.keys(update.key);
-      const changes = Object.keys(update.columns).map((name) =>
-        mode === 'add' ? `${name} = ${table}.${name} + locked.${name}` : `${name} = locked.${name}`,
-      );
-      return `WITH ${locked(table, update.key, update.columns)}
-        UPDATE ${table} SET ${changes.join(', ')} FROM locked WHERE ${equalities(table, key, 'locked')}`;
-    });
+    const sql = this.#bulk(update, () => updateText(update));
     unwatched(this.#change(sql, rows));
   }
 
@@ -177,14 +168,7 @@ export class PostgresConnection implements Connection {
     rows: readonly RowOf<NoInfer<Key | Changed>>[],
   ): Promise<readonly boolean[]> {
     const key = Object.keys(update.key) as Key[];
-    const sql = this.#bulk(update, () => {
-      const { table, version } = update;
-      const changes = Object.keys(update.columns).map((name) => `${name} = locked.${name}`);
-      return `WITH ${locked(table, update.key, update.columns)}
-        UPDATE ${table} SET ${changes.join(', ')}, ${version} = ${table}.${version} + 1
-        FROM locked WHERE ${equalities(table, key, 'locked')}
-        RETURNING ${key.map((name) => `locked.${name}`).join(', ')}`;
-    });
+    const sql = this.#bulk(update, () => versionedUpdateText(update));
     return foundAmong(rows, key, (await this.#change(sql, rows)).rows);
   }
 
@@ -193,12 +177,7 @@ export class PostgresConnection implements Connection {
     rows: readonly RowOf<Key>[],
   ): Promise<readonly boolean[]> {
     const key = Object.keys(removal.key) as Key[];
-    const sql = this.#bulk(removal, () => {
-      const { table } = removal;
-      return `WITH ${locked(table, removal.key, {})}
-        DELETE FROM ${table} USING locked WHERE ${equalities(table, key, 'locked')}
-        RETURNING ${key.map((name) => `${table}.${name}`).join(', ')}`;
-    });
+    const sql = this.#bulk(removal, () => removalText(removal));
     return foundAmong(rows, key, (await this.#change(sql, rows)).rows);
   }
 
@@ -206,7 +185,7 @@ export class PostgresConnection implements Connection {
     batch: BatchQuery<Name>,
     keys: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]> {
-    const sql = this.#batchText(batch);
+    const sql = this.#bulk(batch, () => batchQueryText(batch));
     const { rows } = await this.#inOrder(false, () => this.#prepared(sql, [JSON.stringify(keys)]));
     return rowsByKey(rows, keys.length);
   }
@@ -229,16 +208,6 @@ export class PostgresConnection implements Connection {
     if (now - this.#plansMadeAt < PLANS_KEPT_MS) return false;
     this.#plansMadeAt = now;
     return true;
-  }
-
-  #batchText<Name extends string>(batch: BatchQuery<Name>): string {
-    return this.#bulk(batch, () => {
-      const select = batch.select.replace(/:(\w+)/g, 'keys.$1');
-      const names = columnNames(batch.columns);
-      const given = `ROWS FROM (${recordset(batch.columns, '')}) WITH ORDINALITY AS keys (${names}, ${ORDINAL})`;
-      // OFFSET forces one search per key: the planner knows no statistics of the keys and would join tables instead.
-      return `SELECT keys.${ORDINAL}, found.* FROM ${given} CROSS JOIN LATERAL (${select} OFFSET 0) AS found`;
-    });
   }
 
   /** The text of a bulk statement, made once per connection. */
@@ -318,55 +287,4 @@ function unwatched(statement: Promise<unknown>): void {
 export function sqlStateOf(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return typeof code === 'string' && SQLSTATE.test(code) ? code : null;
-}
-
-/** The rows of each key of a batch query, in the order of the keys. */
-function rowsByKey(rows: readonly Row[], keys: number): readonly Row[][] {
-  const found = Array.from({ length: keys }, (): Row[] => []);
-  for (const row of rows) found[(row[ORDINAL] as number) - 1]?.push(row);
-  return found;
-}
-
-/** For each row whether its key was returned; of equal ones only the first. */
-function foundAmong<Key extends string>(
-  rows: readonly RowOf<Key>[],
-  key: readonly Key[],
-  returned: readonly Row[],
-): readonly boolean[] {
-  const identity = (row: Row) => JSON.stringify(key.map((name) => row[name]));
-  const found = new Set(returned.map(identity));
-  return rows.map((row) => found.delete(identity(row)));
-}
-
-function inPostgres(sql: string): string {
-  let count = 0;
-  return sql.replace(/\?/g, () => {
-    count += 1;
-    return `$${count}`;
-  });
-}
-
-function recordset(columns: Readonly<Record<string, string>>, alias = 'given'): string {
-  const typed = Object.entries(columns).map(([name, type]) => `${name} ${TYPES[type] ?? type}`);
-  return `json_to_recordset(?) AS ${alias} (${typed.join(', ')})`;
-}
-
-/**
- * The given rows that the table has, locked one after the other in the order of the key. They carry what is given: a second
- * join with that would compare each row with each, as the planner thinks them few.
- */
-function locked(
-  table: string,
-  key: Readonly<Record<string, string>>,
-  columns: Readonly<Record<string, string>>,
-): string {
-  const names = Object.keys(key);
-  const order = names.map((name) => `${table}.${name}`).join(', ');
-  return `locked AS (
-      SELECT given.* FROM ${table} JOIN ${recordset({ ...key, ...columns })} ON ${equalities(table, names, 'given')}
-      ORDER BY ${order} FOR UPDATE OF ${table})`;
-}
-
-function equalities(table: string, names: readonly string[], other: string): string {
-  return names.map((name) => `${table}.${name} = ${other}.${name}`).join(' AND ');
 }
