@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -245,6 +246,8 @@ it('restore rejects files that are damaged, in use, of a newer version or of ano
   expect(await rejected('nothing.db')).toMatch(/there is no file/);
   writeFileSync(join(installation.folder, 'text.db'), 'no database at all, but long enough'.repeat(100));
   expect(await rejected('text.db')).toMatch(/damaged or no backup: file is not a database/);
+  execFileSync('mkfifo', [join(installation.folder, 'pipe')]);
+  expect(await rejected('pipe')).toMatch(/there is no file .*pipe/);
   copyFileSync(installation.backup, join(installation.folder, 'used.db'));
   writeFileSync(join(installation.folder, 'used.db-wal'), 'log');
   expect(await rejected('used.db')).toMatch(/it is a database in use/);

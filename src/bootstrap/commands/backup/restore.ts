@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { WrongSecretKey } from '../../../application/access/check-secret-key.ts';
 import { DatabaseNewer } from '../../../application/errors/database-newer.ts';
 import { type Config, ConfigError } from '../../config/config.ts';
@@ -26,7 +26,9 @@ export async function restore(
   const bar = new ProgressBar(output, 'restore');
   return withDatabase(output, async () => {
     try {
-      if (!existsSync(file)) throw new RestoreRejected(`there is no file ${file}`);
+      // Reading a pipe would wait for ever.
+      if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
+        throw new RestoreRejected(`there is no file ${file}`);
       const result = await restoreSqlite({ config, file, target, sendsAgain, bar });
       context.print({ file, target, ...result }, () => [
         ...result.differences,
