@@ -77,7 +77,7 @@ async function run(config: Config): Promise<void> {
   const build = readBuildVersion();
   const service = new Service({
     build,
-    instruments: await loadInstruments(config, build),
+    instruments: await loadInstruments(config, build, logger),
     role: config.role,
     database: config.database,
     queue: config.queue,

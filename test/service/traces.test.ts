@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTelemetryInstrument } from '../../src/bootstrap/instruments/opentelemetry.ts';
 import { portOf } from '../support/port-of.ts';
+import { RecordingLogger } from '../support/recording-logger.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 
@@ -43,6 +44,7 @@ async function aReceiver() {
   };
 }
 
+const logger = new RecordingLogger();
 const receivers: ReturnType<typeof createServer>[] = [];
 afterEach(() => {
   for (const server of receivers.splice(0)) server.close();
@@ -51,9 +53,10 @@ afterEach(() => {
 async function aTracedService(endpoint: string) {
   const instrument = openTelemetryInstrument({
     endpoint,
-    headers: { Authorization: 'Bearer a-token' },
+    headers: { authorization: 'Bearer a-token' },
     version: '1.2.3',
     role: 'all',
+    logger,
   });
   return startService({ instruments: [instrument], seed: seedWith({}) });
 }
@@ -108,9 +111,27 @@ describe('the traces of a service', () => {
     expect(span?.parentSpanId ?? '').toBe('');
   });
 
-  it('a receiver that is away costs no request', async () => {
+  it('a receiver that is away costs no request, and the log says why spans are lost', async () => {
     const service = await aTracedService('http://127.0.0.1:9');
     expect((await service.request('/sms', { body: verification(NUMBER) })).status).toBe(200);
     await service.close();
+    expect(logger.entries.at(-1)).toMatchObject({
+      level: 'warn',
+      event: 'trace_export_failed',
+      fields: { reason: expect.stringMatching(/^The connection failed/) },
+    });
+  });
+
+  it('a receiver that takes no spans is named in the log with its status', async () => {
+    const receiver = createServer((_, response) => response.writeHead(401).end());
+    await once(receiver.listen(0, '127.0.0.1'), 'listening');
+    receivers.push(receiver);
+    const service = await aTracedService(`http://127.0.0.1:${portOf(receiver)}`);
+    await service.request('/version');
+    await service.close();
+    expect(logger.entries.at(-1)).toMatchObject({
+      event: 'trace_export_failed',
+      fields: { reason: 'HTTP 401' },
+    });
   });
 });

@@ -1,6 +1,10 @@
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
-import { isSuccessStatus, type ProviderHttp } from '../../application/ports/provider-http.ts';
+import {
+  isSuccessStatus,
+  type ProviderHttp,
+  type ProviderResponse,
+} from '../../application/ports/provider-http.ts';
 
 interface Receiver {
   readonly url: string;
@@ -19,11 +23,13 @@ const FAILED: ExportResult = { code: 1 };
 export class HttpSpanExporter implements SpanExporter {
   readonly #http: ProviderHttp;
   readonly #receiver: Receiver;
+  readonly #onFailed: (reason: string) => void;
 
-  /** `shutdown` closes `http`. */
-  constructor(http: ProviderHttp, receiver: Receiver) {
+  /** `shutdown` closes `http`. `onFailed` hears why spans are lost. */
+  constructor(http: ProviderHttp, receiver: Receiver, onFailed: (reason: string) => void) {
     this.#http = http;
     this.#receiver = receiver;
+    this.#onFailed = onFailed;
   }
 
   export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
@@ -31,12 +37,20 @@ export class HttpSpanExporter implements SpanExporter {
     const body = Buffer.from(JsonTraceSerializer.serializeRequest(spans) ?? []).toString();
     void this.#http
       .send({ method: 'POST', url, headers: { ...headers, 'content-type': 'application/json' }, body })
-      .then((response) =>
-        done(response.kind === 'responded' && isSuccessStatus(response.status) ? SUCCESS : FAILED),
-      );
+      .then((response) => {
+        const reason = failureOf(response);
+        if (reason !== null) this.#onFailed(reason);
+        done(reason === null ? SUCCESS : FAILED);
+      });
   }
 
   shutdown(): Promise<void> {
     return this.#http.close();
   }
+}
+
+/** Null when the receiver took the spans. */
+function failureOf(response: ProviderResponse): string | null {
+  if (response.kind !== 'responded') return response.reason;
+  return isSuccessStatus(response.status) ? null : `HTTP ${response.status}`;
 }

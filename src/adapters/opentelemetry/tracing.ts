@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import {
   type Attributes,
   type Context,
@@ -9,6 +10,8 @@ import {
 } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { MinuteLog } from '../../application/minute-log.ts';
+import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import { HttpSpanExporter } from './http-span-exporter.ts';
 
@@ -24,6 +27,7 @@ export interface TracingOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Its requests end within `EXPORT_TIMEOUT_MS`. The tracing closes it. */
   readonly http: ProviderHttp;
+  readonly logger: Logger;
   readonly version: string;
   readonly role: string;
 }
@@ -42,11 +46,12 @@ export class Tracing {
   readonly #provider: BasicTracerProvider;
   readonly #tracer: Tracer;
 
-  constructor({ endpoint, headers, http, version, role }: TracingOptions) {
-    const exporter = new HttpSpanExporter(http, {
-      url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
-      headers,
-    });
+  constructor({ endpoint, headers, http, logger, version, role }: TracingOptions) {
+    const log = new MinuteLog({ clock: performance, logger });
+    const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
+    const exporter = new HttpSpanExporter(http, { url, headers }, (reason) =>
+      log.warn('trace_export_failed', { reason }),
+    );
     this.#provider = new BasicTracerProvider({
       resource: resourceFromAttributes({
         'service.name': 'barid',

@@ -47,6 +47,7 @@ export type LogEvent =
   | 'unread_connection_closed'
   | 'variable_unknown'
   | 'webhook_discarded'
+  | 'trace_export_failed'
   | 'webhook_attempt_failed'
   | 'webhook_circuit_opened'
   | 'webhook_fetch_failed'

@@ -3,6 +3,7 @@ import { isNetwork } from '../../adapters/http/routing/ip-allow-list.ts';
 import { LOCK_TIMEOUT_MS } from '../../adapters/knex/postgres/postgres-dialect.ts';
 import { egressRules } from '../../adapters/undici/egress-rules.ts';
 import { messageOf } from '../../application/errors/error-text.ts';
+import { headerList } from './header-list.ts';
 
 /** A name of the configuration, as the table in docs/configuration.md lists it. */
 export interface ConfigEntry {
@@ -77,28 +78,6 @@ const oneWord = z.string().regex(/^\S*$/, 'must not contain blanks');
 /** The name of a bucket, and a prefix of what S3 takes in a key without encoding. */
 export const BUCKET_URL =
   /^s3:\/\/(?<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(?<prefix>[\w-][\w.-]*(?:\/[\w-][\w.-]*)*))?\/?$/;
-
-const HEADER_LIST_PROBLEM = 'must be name=value, several separated by commas, with percent-encoded values';
-const HEADER_PAIR = /^[\w!#$%&'*+.^`|~-]+=[\x21-\x2b\x2d-\x7e]*$/;
-
-/** Headers as OpenTelemetry writes them in one variable. */
-const headerList = z.string().transform((text, { addIssue }): Readonly<Record<string, string>> => {
-  const pairs = text === '' ? [] : text.split(',').map((pair) => pair.trim());
-  try {
-    if (pairs.every((pair) => HEADER_PAIR.test(pair))) {
-      return Object.fromEntries(
-        pairs.map((pair) => {
-          const end = pair.indexOf('=');
-          return [pair.slice(0, end), decodeURIComponent(pair.slice(end + 1))];
-        }),
-      );
-    }
-  } catch {
-    // A percent sign that encodes nothing.
-  }
-  addIssue(HEADER_LIST_PROBLEM);
-  return z.NEVER;
-});
 
 /** Every name, its default and its rule, in one place; docs/configuration.md is checked against it. */
 export const ENTRIES = {

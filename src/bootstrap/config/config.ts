@@ -101,6 +101,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const contradicting = [
     ...contradictions(config),
     ...bucketContradictions(parsed as Parsed),
+    ...traceContradictions(parsed as Parsed),
     ...channelContradictions(parsed as Parsed, channelsFile),
   ];
   if (contradicting.length > 0) throw new ConfigError(contradicting);
@@ -225,6 +226,13 @@ function channelContradictions(parsed: Parsed, file: ProvidersConfig | null): re
     name: SIMULATED_BY[channel],
     problem: `excludes ${channel} in CHANNELS_FILE; leave one of the two out`,
   }));
+}
+
+/** A token without a receiver is a name that somebody misspelt. */
+function traceContradictions(parsed: Parsed): readonly ConfigMistake[] {
+  const headers = Object.keys(parsed.OTEL_EXPORTER_OTLP_HEADERS);
+  if (parsed.OTEL_EXPORTER_OTLP_ENDPOINT !== '' || headers.length === 0) return [];
+  return [{ name: 'OTEL_EXPORTER_OTLP_HEADERS', problem: 'needs OTEL_EXPORTER_OTLP_ENDPOINT' }];
 }
 
 /** Settings of a bucket without a bucket would leave the reports in a directory, and say so to nobody. */

@@ -1,3 +1,4 @@
+import type { Logger } from '../../application/ports/logger.ts';
 import type { Config } from '../config/config.ts';
 import type { Instrument } from '../instrument.ts';
 import type { BuildVersion } from '../version.ts';
@@ -6,6 +7,7 @@ import type { BuildVersion } from '../version.ts';
 export async function loadInstruments(
   { metrics, traces, role }: Pick<Config, 'metrics' | 'traces' | 'role'>,
   build: BuildVersion,
+  logger: Logger,
 ): Promise<readonly Instrument[]> {
   const instruments: Instrument[] = [];
   if (metrics !== null) {
@@ -14,7 +16,7 @@ export async function loadInstruments(
   }
   if (traces !== null) {
     const { openTelemetryInstrument } = await import('./opentelemetry.ts');
-    instruments.push(openTelemetryInstrument({ ...traces, version: build.version, role }));
+    instruments.push(openTelemetryInstrument({ ...traces, version: build.version, role, logger }));
   }
   return instruments;
 }

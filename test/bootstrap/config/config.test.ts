@@ -42,7 +42,8 @@ const QUEUE = 'must be empty or amqp://user:password@host';
 const BUCKET = 'must be s3://bucket or s3://bucket/prefix';
 const ENDPOINT = 'must be an http or https URL without a path, such as https://s3.example.com';
 const PROXIES = 'must be addresses or CIDR ranges, such as 10.0.0.5,192.168.0.0/24';
-const HEADER_LIST = 'must be name=value, several separated by commas, with percent-encoded values';
+const HEADER_LIST =
+  'must be name=value, several separated by commas, with percent-encoded values; Content-Type, Host and the like follow from the request';
 const NO_SUCH_PROVIDER =
   'must be simulator (a staging system, nothing is sent) or empty; channel providers are in CHANNELS_FILE';
 
@@ -109,6 +110,9 @@ const BAD: readonly [name: string, value: string, problem: string][] = [
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'must be an http or https URL without a query'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'a b', HEADER_LIST],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%', HEADER_LIST],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%0d%0ab', HEADER_LIST],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'a=b,Content-Type=c', HEADER_LIST],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'Host=c', HEADER_LIST],
   ['LOG_LEVEL', 'loud', 'must be debug, info, warn, error or silent'],
 ];
 
@@ -120,9 +124,12 @@ it('the headers for the receiver of traces are read as OpenTelemetry writes them
     readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'https://a.example', OTEL_EXPORTER_OTLP_HEADERS: list }).traces;
   expect(traces('')?.headers).toEqual({});
   expect(traces('Authorization=Basic%20YTpi==, x-team=')?.headers).toEqual({
-    Authorization: 'Basic YTpi==',
+    authorization: 'Basic YTpi==',
     'x-team': '',
   });
+  expect(() => readConfig({ OTEL_EXPORTER_OTLP_HEADERS: 'a=b' })).toThrow(
+    'OTEL_EXPORTER_OTLP_HEADERS: needs OTEL_EXPORTER_OTLP_ENDPOINT',
+  );
 });
 
 describe('a bad value', () => {
