@@ -45,7 +45,7 @@ export async function examineDatabase(config: Config): Promise<readonly Finding[
 /** What keeps this version from working with the tables; null when nothing does. */
 async function tablesFault(database: Database): Promise<Finding | null> {
   if (!(await database.hasTables())) {
-    return wrong('database', 'has no tables', 'start the service on it once, or check DATABASE_URL');
+    return wrong('database', 'has no tables', 'run barid migrate, or check DATABASE_URL');
   }
   const { pending, unknown } = await database.migrationStatus();
   if (unknown.length > 0) {
