@@ -56,11 +56,11 @@ export class ManageWebhooks {
     const change = newChange(this.#ports, actor);
     const sent = await this.#ports.unitOfWork.run(async (stores) => {
       const found = await eventOf(stores, eventId);
-      const { resent, withoutWebhook } = await resendLocked(stores, [found], change.at);
+      const { at, resent, withoutWebhook } = await this.#resendLocked(stores, [found]);
       const [event] = resent;
       if (withoutWebhook.length > 0) throw new Rejected({ kind: 'webhook-event-without-webhook' });
       if (event === undefined) throw new Rejected({ kind: 'webhook-event-not-resendable' });
-      await save(stores, { resent, superseded: [] }, change.at);
+      await save(stores, { resent, superseded: [] }, at);
       await recordChange(stores, change, 'webhook-resent', event.projectId, {
         before: { eventId, state: found.state },
         after: { eventId, state: event.state, host: hostOf(event.endpoint) },
@@ -85,8 +85,8 @@ export class ManageWebhooks {
     const slice = await this.#ports.unitOfWork.run(async (stores) => {
       const { id: projectId } = await projectNamed(stores, project);
       const found = await stores.webhookLog.discarded({ projectId, endpoint }, after, RESEND_SLICE_EVENTS);
-      const result = await resendLocked(stores, found, change.at);
-      await save(stores, result, change.at);
+      const result = await this.#resendLocked(stores, found);
+      await save(stores, result, result.at);
       const counts = {
         resent: result.resent.length,
         superseded: result.superseded.length,
@@ -133,25 +133,28 @@ export class ManageWebhooks {
     this.#ports.wakeSignal.wake();
     return closed;
   }
-}
 
-/** Locks messages and inbound webhooks first, as their changes do: no newer event and no other address comes in between. */
-async function resendLocked(
-  stores: Stores,
-  found: readonly Pick<WebhookEvent, 'id' | 'kind' | 'orderingKey' | 'whatsappPhoneId'>[],
-  now: number,
-): Promise<Resent> {
-  const smsIds = keysOf(found, 'message');
-  const messages = smsIds.length === 0 ? [] : await stores.messages.lock(smsIds);
-  const numberIds = new Set(found.flatMap(({ whatsappPhoneId }) => whatsappPhoneId ?? []));
-  const webhooks = await stores.inboundWebhooks.lock([...numberIds]);
-  const events = await stores.webhookEvents.lock(found.map(({ id }) => id));
-  const context = {
-    openMessages: new Set(messages.filter(({ isFinal }) => !isFinal).map(({ smsId }) => smsId)),
-    newestNotices: await newestNotices(stores, keysOf(found, 'notices')),
-    inboundWebhooks: new Map(webhooks.map((webhook) => [webhook.whatsappPhoneId, webhook])),
-  };
-  return resend(events, context, now);
+  /**
+   * Locks messages and inbound webhooks first, as their changes do: no newer event and no other address comes in between. The
+   * instant is read behind the locks: what came due while they were waited for may be in an attempt.
+   */
+  async #resendLocked(
+    stores: Stores,
+    found: readonly Pick<WebhookEvent, 'id' | 'kind' | 'orderingKey' | 'whatsappPhoneId'>[],
+  ): Promise<Resent & { readonly at: number }> {
+    const smsIds = keysOf(found, 'message');
+    const messages = smsIds.length === 0 ? [] : await stores.messages.lock(smsIds);
+    const numberIds = new Set(found.flatMap(({ whatsappPhoneId }) => whatsappPhoneId ?? []));
+    const webhooks = await stores.inboundWebhooks.lock([...numberIds]);
+    const events = await stores.webhookEvents.lock(found.map(({ id }) => id));
+    const context = {
+      openMessages: new Set(messages.filter(({ isFinal }) => !isFinal).map(({ smsId }) => smsId)),
+      newestNotices: await newestNotices(stores, keysOf(found, 'notices')),
+      inboundWebhooks: new Map(webhooks.map((webhook) => [webhook.whatsappPhoneId, webhook])),
+    };
+    const at = this.#ports.clock.now();
+    return { at, ...resend(events, context, at) };
+  }
 }
 
 function keysOf(

@@ -109,6 +109,21 @@ describe('webhooks, for operators', () => {
     expect(wakes).toBe(0);
   });
 
+  it('an event that comes due while its row is waited for is not sent again: it may be in an attempt', async () => {
+    await insert(discarded(1, { state: 'pending', nextAttemptAt: LATER + 1 }));
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const earlier = world.unitOfWork.run(() => held);
+    const resent = manageWebhooks.resendEvent('cli', anId(1));
+    world.clock.at = LATER + 1;
+    release();
+    await earlier;
+    await expect(resent).rejects.toMatchObject(rejected('webhook-event-not-resendable'));
+    expect(await stored(1)).toMatchObject([{ nextAttemptAt: LATER + 1 }]);
+  });
+
   it('an event that tells of no end is sent again while its message is open', async () => {
     await insert(sent(1), sent(2));
     await world.unitOfWork.run(({ messages }) =>
