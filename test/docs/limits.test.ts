@@ -82,7 +82,9 @@ import {
 import { PROVIDER_RESPONSES_MS_MAX } from '../../src/adapters/undici/response-rounds.ts';
 import {
   PROVIDER_CONNECTIONS_MAX,
+  PROVIDER_PIECE_BYTES_MIN,
   PROVIDER_REQUESTS_MAX,
+  PROVIDER_SMALL_PIECES_MAX,
 } from '../../src/adapters/undici/undici-provider-http.ts';
 import {
   UNKNOWN_KEY_QUERIES_MAX,
@@ -380,7 +382,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'responses of channel providers over HTTP',
-        `read for ${PROVIDER_RESPONSES_MS_MAX} ms in a round of the event loop, over all providers in rotation; each of at most ${PROVIDER_RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB and ${number(PROVIDER_RESPONSE_MEMBERS_MAX)} members of JSON, but for pages of whatsapp resources`,
+        `read for ${PROVIDER_RESPONSES_MS_MAX} ms in a round of the event loop, over all providers in rotation; each of at most ${PROVIDER_RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB and ${number(PROVIDER_RESPONSE_MEMBERS_MAX)} members of JSON, but for pages of whatsapp resources; a body has as much framing at most, and no more than ${PROVIDER_SMALL_PIECES_MAX.toLocaleString('en')} pieces of less than ${PROVIDER_PIECE_BYTES_MIN} bytes on average`,
       ],
       ['responses of a bucket of reports, but files', `${BUCKET_RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB each`],
       [

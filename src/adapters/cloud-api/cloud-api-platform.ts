@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { PlatformAccountResult, WhatsappPlatform } from '../../application/ports/whatsapp-platform.ts';
-import { JSON_MEMBERS_READ_MAX } from '../../domain/shared/json-text.ts';
+import { JSON_MEMBERS_READ_MAX, membersOfJson } from '../../domain/shared/json-text.ts';
 import { toStorableLine } from '../../domain/shared/storable-text.ts';
 import type { PlatformPhoneNumber, PlatformTemplate } from '../../domain/whatsapp/merge-account.ts';
 import {
@@ -33,6 +33,9 @@ const PAGE_BYTES_MAX = 1_048_576;
 
 /** All pages of one account together, as they come and as they are stored: they are held until the last one is there. */
 export const ACCOUNT_BYTES_MAX = 12 * 1_048_576;
+/** Objects, lists and their members of one account together: each takes memory and time wherever the account is read. */
+const ACCOUNT_MEMBERS_MAX = 600_000;
+const TOO_MANY_MEMBERS = `The account has more than ${ACCOUNT_MEMBERS_MAX} members of JSON`;
 const TOO_MANY_BYTES = `The account has more than ${ACCOUNT_BYTES_MAX} bytes`;
 
 /** Reading one account takes so long at most: the accounts behind it wait. */
@@ -163,6 +166,7 @@ const paging = z
 /** What the pages of one account may still take. */
 interface Budget {
   bytesLeft: number;
+  membersLeft: number;
   /** By the clock of `performance`, in milliseconds. */
   readonly endsAt: number;
 }
@@ -182,6 +186,7 @@ export class CloudApiPlatform implements WhatsappPlatform {
   async accountOf(whatsappBusinessId: string): Promise<PlatformAccountResult> {
     const budget: Budget = {
       bytesLeft: ACCOUNT_BYTES_MAX,
+      membersLeft: ACCOUNT_MEMBERS_MAX,
       endsAt: performance.now() + ACCOUNT_READING_MS_MAX,
     };
     const numbers = await this.#all(`${whatsappBusinessId}/phone_numbers`, this.#numberFields(), {
@@ -241,6 +246,8 @@ export class CloudApiPlatform implements WhatsappPlatform {
       // A component is stored with all its fields, and a number of a few characters may have twenty when it is written out.
       budget.bytesLeft -= Math.max(0, Buffer.byteLength(JSON.stringify(read.data.data)) - bytes);
       if (budget.bytesLeft < 0) return unavailable(TOO_MANY_BYTES);
+      budget.membersLeft -= membersOfJson(read.data.data);
+      if (budget.membersLeft < 0) return unavailable(TOO_MANY_MEMBERS);
       rows.push(...read.data.data);
       if (rows.length > rowsMax) return unavailable(`${path} has more than ${rowsMax} rows`);
       if (read.data.paging?.next === undefined) return { kind: 'rows', rows };

@@ -20,6 +20,11 @@ import { ResponseRounds } from './response-rounds.ts';
 /** More responses below 200 before the one that counts are a flood: they have no body that could be counted. */
 const INFORMATIONAL_RESPONSES_MAX = 10;
 
+/** A body in many pieces has so many bytes in each on average, or more: each is an object, and a call of the parser. */
+export const PROVIDER_PIECE_BYTES_MIN = 64;
+/** The most pieces of a body that may be smaller. */
+export const PROVIDER_SMALL_PIECES_MAX = 1_000;
+
 /** Requests in flight to one provider that are not slow; more wait. One without a response for long takes no place of others. */
 export const PROVIDER_REQUESTS_MAX = 64;
 /** Requests in flight to one provider in all, each on a connection of its own. */
@@ -56,6 +61,8 @@ export class UndiciProviderHttp implements ProviderHttp {
   readonly #deadlines: Deadlines;
   readonly #name: string;
   readonly #responses: ResponseRounds;
+  /** The longest body that a request has allowed. */
+  #bodyBytesMax = PROVIDER_RESPONSE_BYTES_MAX;
   readonly #agent: Agent;
   /** Undici would send what waits in the order of its calls. */
   readonly #waiting: FairQueue<Call>;
@@ -79,7 +86,10 @@ export class UndiciProviderHttp implements ProviderHttp {
     this.#agent = new Agent({
       connections: PROVIDER_CONNECTIONS_MAX,
       pipelining: 1,
-      connect: providerConnector({ timeout: CONNECT_TIMEOUT_MS, ...(ca === undefined ? {} : { ca }) }),
+      connect: providerConnector(
+        { timeout: CONNECT_TIMEOUT_MS, ...(ca === undefined ? {} : { ca }) },
+        () => this.#bodyBytesMax,
+      ),
       // Undici counts those after the first.
       maxRequestsPerClient: PROVIDER_REQUESTS_PER_CONNECTION_MAX - 1,
       // These two only measure silence; the deadline measures all of it.
@@ -91,6 +101,7 @@ export class UndiciProviderHttp implements ProviderHttp {
   send(request: ProviderRequest): Promise<ProviderResponse> {
     if (!URL.canParse(request.url))
       return Promise.resolve({ kind: 'not-sent', reason: 'The URL is not one' });
+    this.#bodyBytesMax = Math.max(this.#bodyBytesMax, request.responseBytesMax ?? 0);
     return new Promise((resolve) => {
       const settle = (response: ProviderResponse): void => {
         this.#release(call);
@@ -194,6 +205,8 @@ class Call implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #status = 0;
   #informational = 0;
+  #pieces = 0;
+  #bytes = 0;
   #endOfFlight: (() => void) | null = null;
   #isSettled = false;
 
@@ -250,8 +263,13 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#body.add(chunk)) return;
-    this.#end({ kind: 'unclear', reason: `The response has more than ${this.#bytesMax} bytes` });
+    this.#pieces += 1;
+    this.#bytes += chunk.length;
+    if (this.#pieces > PROVIDER_SMALL_PIECES_MAX && this.#bytes < this.#pieces * PROVIDER_PIECE_BYTES_MIN) {
+      this.#end({ kind: 'unclear', reason: 'The response comes in too many small pieces' });
+    } else if (!this.#body.add(chunk)) {
+      this.#end({ kind: 'unclear', reason: `The response has more than ${this.#bytesMax} bytes` });
+    }
   }
 
   onResponseEnd(): void {

@@ -43,6 +43,13 @@ export function limitedJsonOf(text: string, members = JSON_MEMBERS_READ_MAX): un
   }
 }
 
+/** How many objects, lists and members of them a JSON value has. It may be nested as deep as `JSON_DEPTH_MAX`. */
+export function membersOfJson(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const members = Object.values(value);
+  return members.reduce<number>((count, member) => count + membersOfJson(member), 1 + members.length);
+}
+
 /**
  * Counts brackets and commas outside of strings, so that nothing recursive ever meets a deep value, and nothing is parsed
  * or checked that has very many members. Null when the text has neither. Of a text that is no JSON it says no more than that.

@@ -291,6 +291,29 @@ it.each([
   },
 );
 
+/** Twenty lists within each other: 39 members and lists, and one more in the list that has it. */
+const NESTED = Array.from({ length: 19 }).reduce<unknown[]>((inner) => [inner], []);
+
+it.each([
+  [7, 'account'],
+  [8, 'unavailable'],
+])(
+  'the platform counts the members of an account: %i pages of small lists within each other are %s',
+  async (pages, kind) => {
+    const { result } = await accountFrom(({ path, query }, response) => {
+      if (path.endsWith('/phone_numbers')) return respondJson(response, 200, { data: [] });
+      const next = Number(query.get('after') ?? '0') + 1;
+      const paging = next < pages ? { cursors: { after: `${next}` }, next: 'https://graph.example.com' } : {};
+      const example = Array.from({ length: 2_000 }, () => NESTED);
+      const components = [{ type: 'BODY', text: 'Hello', example }];
+      return respondJson(response, 200, { data: [{ ...TEMPLATE, name: `n${next}`, components }], paging });
+    });
+    expect(result.kind).toBe(kind);
+    if (result.kind === 'unavailable')
+      expect(result.reason).toBe('The account has more than 600000 members of JSON');
+  },
+);
+
 it.each([
   [3, 'account'],
   [4, 'unavailable'],

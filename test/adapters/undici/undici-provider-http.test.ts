@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PROVIDER_HEADER_LINES_MAX } from '../../../src/adapters/undici/provider-connector.ts';
@@ -22,7 +22,6 @@ import {
 } from '../../../src/application/ports/provider-http.ts';
 import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
 import { PLACES_PER_KEPT } from '../../../src/domain/providers/submission-share.ts';
-import { heldMemory } from '../../support/held-memory.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
 import { portOf } from '../../support/port-of.ts';
 import type { Behaviour } from '../../support/tls-receiver.ts';
@@ -462,34 +461,66 @@ describe('the HTTP client of a provider', () => {
     await closed;
   });
 
-  it('a response in small chunks with large extensions takes little memory', async () => {
-    const chunk = `1;${'e'.repeat(65_536)}\r\nx\r\n`;
-    const count = 1_000;
-    const before = await heldMemory();
-    let grown = Number.POSITIVE_INFINITY;
+  it.each<[title: string, body: string, expected: object]>([
+    [
+      'in a thousand small chunks with short extensions is taken',
+      `${`1;${'e'.repeat(100)}\r\nx\r\n`.repeat(1_000)}0\r\n\r\n`,
+      { kind: 'responded', status: 200, body: 'x'.repeat(1_000) },
+    ],
+    [
+      'in a thousand and one small chunks is unclear',
+      `${'1\r\nx\r\n'.repeat(1_001)}0\r\n\r\n`,
+      { kind: 'unclear', reason: 'The response comes in too many small pieces' },
+    ],
+    [
+      'in a thousand and one chunks of 65 bytes is taken',
+      `${`41\r\n${'x'.repeat(65)}\r\n`.repeat(1_001)}0\r\n\r\n`,
+      { kind: 'responded', status: 200, body: 'x'.repeat(65_065) },
+    ],
+    [
+      'with more framing than any body has is unclear',
+      `1;${'e'.repeat(2 * 65_536 + 32_768)}\r\nx\r\n0\r\n\r\n`,
+      { kind: 'unclear', reason: 'The connection failed: ResponseTooLong' },
+    ],
+  ])('a response %s', async (_, body, expected) => {
     const peer = listening(
       createTcpServer((socket) => {
         socket.on('error', () => undefined);
-        socket.once('data', () => void respondSlowly(socket));
+        socket.once('data', () => {
+          socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}`);
+        });
       }),
     );
-    const respondSlowly = async (socket: Socket): Promise<void> => {
-      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
-      // A full socket has drained when the client has read all but the last chunks.
-      for (let sent = 0; sent < count; sent += 1) {
-        if (!socket.write(chunk)) await once(socket, 'drain');
-      }
-      grown = (await heldMemory()) - before;
-      socket.end('0\r\n\r\n');
-    };
     await once(peer, 'listening');
+    const http = client();
     const url = `http://127.0.0.1:${portOf(peer)}/`;
-    expect(await client().send({ method: 'GET', url })).toEqual({
-      kind: 'responded',
-      status: 200,
-      body: 'x'.repeat(count),
-    });
-    expect(grown).toBeLessThan(10 * 1_048_576);
+    expect(await http.send({ method: 'GET', url })).toEqual(expected);
+    await http.close();
+  });
+
+  it('the framing of each response on a connection counts for itself', async () => {
+    const extension = 'e'.repeat(100_000);
+    let connections = 0;
+    const peer = listening(
+      createTcpServer((socket) => {
+        connections += 1;
+        socket.on('error', () => undefined);
+        socket.on('data', () => {
+          socket.write(
+            `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;${extension}\r\n{}\r\n0\r\n\r\n`,
+          );
+        });
+      }),
+    );
+    await once(peer, 'listening');
+    const http = client();
+    const url = `http://127.0.0.1:${portOf(peer)}/`;
+    for (let count = 0; count < 5; count += 1) {
+      expect(await http.send({ method: 'GET', url })).toMatchObject({ kind: 'responded' });
+    }
+    // Of five responses on fewer connections, two on one are more than one may have.
+    expect(connections).toBeLessThan(5);
+    await http.close();
   });
 
   it('a request in flight is unclear when the client is closed, and later ones are not sent', async () => {
