@@ -86,8 +86,8 @@ export const REPORT_LINKS_PER_ADDRESS_MAX = 2;
 export const DOCS_FILES_MAX = 100;
 export const DOCS_FILES_PER_ADDRESS_MAX = 10;
 /**
- * How long each of them counts beyond that, in milliseconds. The system takes a whole file for a client that does not read:
- * its reply has gone out at once, and copies of thousands take seconds.
+ * How long each of them counts among all beyond that, in milliseconds. The system takes a whole file for a client that does not
+ * read: its reply has gone out at once, and copies of thousands take seconds.
  */
 export const UNSENT_REPLY_COUNTED_MS = 250;
 

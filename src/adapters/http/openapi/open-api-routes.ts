@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import { DOCS_FILES_MAX, DOCS_FILES_PER_ADDRESS_MAX } from '../limits.ts';
 import { anyone } from '../routing/admission.ts';
 import { SERVICE_TAG } from '../routing/documented.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
 import { html, ok, text as textReply } from '../routing/http-reply.ts';
 import { type RouteFamily, route } from '../routing/route.ts';
+import { UnsentReplies } from '../routing/unsent-replies.ts';
 import { DOCS_POLICY, DOCS_SCRIPT, DOCS_STYLE, docsFile, docsPage } from './docs-page.ts';
 import { OPENAPI_VERSION, type OpenApi } from './open-api.ts';
 
@@ -21,7 +21,7 @@ export const documentSchema = z
 /** The family that serves the document and a page that shows it. `document` is asked for at the first request. */
 export function openApiRoutes(document: () => OpenApi): RouteFamily {
   let bytes: Buffer | undefined;
-  const unsentReplies = new InFlight({ perKey: DOCS_FILES_PER_ADDRESS_MAX, all: DOCS_FILES_MAX });
+  const unsentReplies = new UnsentReplies({ perAddress: DOCS_FILES_PER_ADDRESS_MAX, all: DOCS_FILES_MAX });
   const serveDocument = route({
     method: 'get',
     path: '/openapi.json',

@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { setTimeout } from 'node:timers';
 import type { z } from 'zod';
-import type { InFlight } from '../../../application/concurrency/in-flight.ts';
 import { StorageLocked } from '../../../application/errors/storage-locked.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
-import { BODY_BYTES_MAX, UNSENT_REPLY_COUNTED_MS } from '../limits.ts';
+import { BODY_BYTES_MAX } from '../limits.ts';
 import { ADMISSION_FRESH_MS, type Admission } from './admission.ts';
 import { checkedBody, checkedQuery } from './checked-input.ts';
 import type {
@@ -19,9 +17,8 @@ import type {
   Tag,
 } from './documented.ts';
 import type { HeldBodies } from './held-bodies.ts';
-import { ClientDisconnected, type ErrorEnvelope, type HttpError, RequestRejected } from './http-error.ts';
+import { ClientDisconnected, type ErrorEnvelope, type HttpError } from './http-error.ts';
 import type { HttpReply, JsonReply } from './http-reply.ts';
-import { OVERLOADED } from './known-errors.ts';
 import {
   checkAnnouncedSize,
   checkMediaType,
@@ -32,6 +29,7 @@ import {
 } from './request-body.ts';
 import type { RequestPermit } from './request-permit.ts';
 import { namingUnknownFields, rejectIfStrict, unknownFields } from './unknown-fields.ts';
+import type { UnsentReplies } from './unsent-replies.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type PathParams = Readonly<Record<string, string>>;
@@ -118,8 +116,8 @@ interface Declaration<
   readonly heldBodies?: HeldBodies;
   /** Whether a body that has been read for long may take longer, or gets 503. Without it the request has its whole time. */
   readonly bodyMayBeSlow?: () => boolean;
-  /** Counts the replies of the route by address, each until shortly after all of it has gone out; more get 503. */
-  readonly unsentReplies?: InFlight;
+  /** Counts the replies of the route, each until it has gone out, and shortly beyond that; more get 503. */
+  readonly unsentReplies?: UnsentReplies;
   /** Of all objects and lists of a JSON body together; `JSON_MEMBERS_MAX` by default. */
   readonly bodyMembersMax?: number;
   readonly ok: Ok;
@@ -286,7 +284,7 @@ export function route<
     workGate: workGateOf(throughWorkGate),
     async serve(request, response, params, permit) {
       const caller = await admission.admit(request, permit);
-      if (unsentReplies !== undefined) countUnsent(unsentReplies, response, permit.network);
+      unsentReplies?.count(response, permit.network);
       const admitted = { caller, admittedAt: performance.now(), request, params, permit };
       const all = async (): Promise<HttpReply> => {
         try {
@@ -348,13 +346,6 @@ function behind<Caller>(
     }
   };
   return gate(caller, opened, params);
-}
-
-/** A response that is destroyed already tells nobody of its close. */
-function countUnsent(replies: InFlight, response: ServerResponse, network: string): void {
-  if (response.destroyed) return;
-  if (!replies.tryBegin(network)) throw new RequestRejected(OVERLOADED);
-  response.once('close', () => setTimeout(() => replies.end(network), UNSENT_REPLY_COUNTED_MS).unref());
 }
 
 /** What follows takes no time worth a place: a caller whose work is done is not told that the process is full. */
