@@ -82,9 +82,7 @@ import {
 import { PROVIDER_RESPONSES_MS_MAX } from '../../src/adapters/undici/response-rounds.ts';
 import {
   PROVIDER_CONNECTIONS_MAX,
-  PROVIDER_PIECE_BYTES_MIN,
   PROVIDER_REQUESTS_MAX,
-  PROVIDER_SMALL_PIECES_MAX,
 } from '../../src/adapters/undici/undici-provider-http.ts';
 import {
   UNKNOWN_KEY_QUERIES_MAX,
@@ -95,6 +93,10 @@ import {
   SUBMISSIONS_IN_FLIGHT_MAX,
 } from '../../src/application/attempts/submission-capacity.ts';
 import { START_WAIT_MS } from '../../src/application/attempts/waiting-starts.ts';
+import {
+  PIECE_BYTES_MIN as RESPONSE_PIECE_BYTES_MIN,
+  SMALL_PIECES_MAX as RESPONSE_SMALL_PIECES_MAX,
+} from '../../src/application/body-pieces.ts';
 import {
   CAMPAIGN_REQUESTS_MAX,
   CAMPAIGN_REQUESTS_PER_PROJECT_MAX,
@@ -382,7 +384,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'responses of channel providers over HTTP',
-        `read for ${PROVIDER_RESPONSES_MS_MAX} ms in a round of the event loop, over all providers in rotation; each of at most ${PROVIDER_RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB and ${number(PROVIDER_RESPONSE_MEMBERS_MAX)} members of JSON, but for pages of whatsapp resources; a body has as much framing at most, and no more than ${PROVIDER_SMALL_PIECES_MAX.toLocaleString('en')} pieces of less than ${PROVIDER_PIECE_BYTES_MIN} bytes on average`,
+        `read for ${PROVIDER_RESPONSES_MS_MAX} ms in a round of the event loop, over all providers in rotation; each of at most ${PROVIDER_RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB and ${number(PROVIDER_RESPONSE_MEMBERS_MAX)} members of JSON, but for pages of whatsapp resources; a body has as much framing at most, and no more than ${RESPONSE_SMALL_PIECES_MAX.toLocaleString('en')} pieces of less than ${RESPONSE_PIECE_BYTES_MIN} bytes on average`,
       ],
       ['responses of a bucket of reports, but files', `${BUCKET_RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB each`],
       [

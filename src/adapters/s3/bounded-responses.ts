@@ -2,6 +2,7 @@ import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { Readable } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
+import { BodyPieces } from '../../application/body-pieces.ts';
 import { GrowingBuffer } from '../../application/growing-buffer.ts';
 
 /** Requests and downloads at a time. */
@@ -10,10 +11,6 @@ const CONNECTIONS_MAX = 500;
 export const BUCKET_RESPONSE_BYTES_MAX = 32_768;
 /** The most responses below 200 before the one that counts. No timeout of the client ends a flood of them. */
 const INFORMATIONAL_RESPONSES_MAX = 10;
-/** A body in many pieces has so many bytes in each on average, or more: Node makes an object of each piece. */
-const PIECE_BYTES_MIN = 64;
-/** The most pieces of a body that may be smaller. */
-const SMALL_PIECES_MAX = 1_000;
 /** S3 sends none, and the client takes a time that grows with the square of their number. */
 const DOCTYPE = /<!doctype/i;
 
@@ -51,13 +48,10 @@ function limitInformational(request: ClientRequest): void {
 
 /** Before anybody reads the body: a file is limited as it is passed on. */
 function limitPieces(response: IncomingMessage): void {
-  let pieces = 0;
-  let bytes = 0;
+  const pieces = new BodyPieces();
   const push = response.push.bind(response);
   response.push = (piece: Buffer | null, encoding?: BufferEncoding) => {
-    pieces += 1;
-    bytes += piece?.length ?? 0;
-    if (pieces <= SMALL_PIECES_MAX || bytes >= pieces * PIECE_BYTES_MIN) return push(piece, encoding);
+    if (pieces.add(piece?.length ?? 0)) return push(piece, encoding);
     response.destroy(new Error('The bucket sends its response in too many small pieces'));
     return false;
   };

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Agent, type Dispatcher } from 'undici';
+import { BodyPieces } from '../../application/body-pieces.ts';
 import { FairQueue } from '../../application/concurrency/fair-queue.ts';
 import { codeOrName } from '../../application/errors/error-text.ts';
 import { GrowingBuffer } from '../../application/growing-buffer.ts';
@@ -19,11 +20,6 @@ import { ResponseRounds } from './response-rounds.ts';
 
 /** More responses below 200 before the one that counts are a flood: they have no body that could be counted. */
 const INFORMATIONAL_RESPONSES_MAX = 10;
-
-/** A body in many pieces has so many bytes in each on average, or more: each is an object, and a call of the parser. */
-export const PROVIDER_PIECE_BYTES_MIN = 64;
-/** The most pieces of a body that may be smaller. */
-export const PROVIDER_SMALL_PIECES_MAX = 1_000;
 
 /** Requests in flight to one provider that are not slow; more wait. One without a response for long takes no place of others. */
 export const PROVIDER_REQUESTS_MAX = 64;
@@ -202,11 +198,10 @@ class Call implements Dispatcher.DispatchHandler {
   readonly #waitDeadline: NodeJS.Timeout;
   readonly #bytesMax: number;
   readonly #body: GrowingBuffer;
+  readonly #pieces = new BodyPieces();
   #controller: Dispatcher.DispatchController | null = null;
   #status = 0;
   #informational = 0;
-  #pieces = 0;
-  #bytes = 0;
   #endOfFlight: (() => void) | null = null;
   #isSettled = false;
 
@@ -263,9 +258,7 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#pieces += 1;
-    this.#bytes += chunk.length;
-    if (this.#pieces > PROVIDER_SMALL_PIECES_MAX && this.#bytes < this.#pieces * PROVIDER_PIECE_BYTES_MIN) {
+    if (!this.#pieces.add(chunk.length)) {
       this.#end({ kind: 'unclear', reason: 'The response comes in too many small pieces' });
     } else if (!this.#body.add(chunk)) {
       this.#end({ kind: 'unclear', reason: `The response has more than ${this.#bytesMax} bytes` });
