@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Harness } from '../../src/bootstrap/harness.ts';
@@ -16,15 +17,24 @@ const environment = { ADMIN_TOKEN };
 const received: { headers: IncomingHttpHeaders; body: string }[] = [];
 const receiver = createServer(async (request, response) => {
   received.push({ headers: request.headers, body: await text(request) });
-  response.writeHead(received.length === 1 ? 500 : 204).end();
+  respond(response);
 });
+const respondPlainly = (response: ServerResponse): void => {
+  response.writeHead(received.length === 1 ? 500 : 204).end();
+};
+let respond = respondPlainly;
 let forwardTo: string;
 beforeEach(async () => {
   received.length = 0;
+  respond = respondPlainly;
   await once(receiver.listen(0, '127.0.0.1'), 'listening');
   forwardTo = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`;
 });
 afterEach(() => receiver.close());
+
+function* endless() {
+  for (;;) yield Buffer.alloc(65_536);
+}
 
 const start = () => startService({ adminToken: ADMIN_TOKEN, seed: seedWith({}) });
 
@@ -127,6 +137,29 @@ describe('barid listen', () => {
       { kind: 'delivery', messageStatus: 'delivered', status: null, error: 'ECONNREFUSED' },
     ]);
     await once(receiver.listen(0, '127.0.0.1'), 'listening');
+  });
+
+  it('barid listen reads no more of a response than the service does, and tells its status', async () => {
+    const service = await start();
+    const closed: Promise<unknown>[] = [];
+    respond = (response) => {
+      closed.push(once(response, 'close'));
+      Readable.from(endless()).pipe(response);
+    };
+    const { printed } = await listen(service);
+    expect(printed.map((line) => line.match(/HTTP \d+/)?.[0])).toEqual(['HTTP 200', 'HTTP 200']);
+    expect(closed).toHaveLength(2);
+    await Promise.all(closed);
+  });
+
+  it.each(['--forward-to', '--url'])('barid listen does not print the password of %s', async (option) => {
+    const given = ['listen', '--forward-to', forwardTo, '--url', 'http://127.0.0.1:1'];
+    const { code, errors } = await barid([...given, option, 'http://user:hidden-word@127.0.0.1:1'], {
+      environment,
+    });
+    expect(code).toBe(2);
+    expect(errors.join('\n')).toContain('without user and password');
+    expect(errors.join('\n')).not.toContain('hidden-word');
   });
 
   it.each([

@@ -6,6 +6,7 @@ import type { CommandContext } from './command-context.ts';
 import { CommandError } from './command-error.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:3000';
+const NO_URL = { protocol: '', username: '', password: '' } as const;
 
 /** How long a request of a command may take. */
 const REQUEST_MS_MAX = 60_000;
@@ -28,10 +29,22 @@ export function urlOption({ environment }: Pick<CommandContext, 'environment'>):
   );
 }
 
-/** The URL of `--url` without a slash at its end. Throws `CommandError` for what is no http or https URL. */
+/**
+ * The http or https URL that an option was given. Throws `CommandError` for what is none. A user or a password is none either:
+ * fetch rejects it, and commands print their URLs.
+ */
+export function httpUrlOf(option: string, text: string): string {
+  const { protocol, username, password } = URL.canParse(text) ? new URL(text) : NO_URL;
+  if (/^https?:$/.test(protocol) && username === '' && password === '') return text;
+  throw new CommandError(
+    `${option} must be an http or https URL without user and password, such as ${DEFAULT_URL}`,
+    EXIT_USAGE,
+  );
+}
+
+/** The URL of `--url` without a slash at its end. Throws `CommandError`. */
 export function serviceUrl(url: string): string {
-  if (URL.canParse(url) && /^https?:/.test(url)) return url.replace(/\/+$/, '');
-  throw new CommandError(`--url must be an http or https URL, such as ${DEFAULT_URL}`, EXIT_USAGE);
+  return httpUrlOf('--url', url).replace(/\/+$/, '');
 }
 
 /** One request to the service at `url`. Throws `CommandError` with `EXIT_UNAVAILABLE` when no reply comes. */
