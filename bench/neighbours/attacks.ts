@@ -6,6 +6,7 @@ export const ATTACKS = {
   nothing: 'no attack',
   storm: 'one project sends as fast as it can',
   hangingReceivers: 'failing sends, each with a webhook address that hangs',
+  longAddresses: 'long texts, each with a long webhook address of its own',
   costlyCertificates: 'receivers whose certificates take long to check',
   floodingSmsc: 'an SMSC sends small PDUs as fast as they are read',
   manyHeaders: 'receivers that respond with thousands of header lines',

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { costlyChain } from '../../test/support/certificates.ts';
@@ -31,6 +32,9 @@ const MANY_HEADERS = `HTTP/1.1 200 OK\r\n${headerLines()}Content-Length: 0\r\n\r
 /** Messages to hostile receivers, in all, each with an endpoint of its own. */
 const HOSTILE_MESSAGES = 2_000;
 const HOSTILE_CONNECTIONS = 4;
+/** As long as both may be, or nearly so. */
+const LONG_TEXT = 'x'.repeat(990);
+const LONG_PATH = 'y'.repeat(1_900);
 const MADE_UP_KEY_CONNECTIONS = 100;
 const MADE_UP_KEY_BYTES = 20;
 const ENDLESS_BODIES = 4_100;
@@ -56,6 +60,10 @@ const handlers = {
       makeRequest: failingRequest(),
     });
     return responses;
+  },
+  longAddresses: (target: Target): Promise<number> => {
+    server.on('request', (_, response: ServerResponse) => void response.writeHead(204).end());
+    return sendRequests(target, STORM_CONNECTIONS, longAddressRequest());
   },
   costlyCertificates: (target: Target): Promise<number> => {
     server.setSecureContext(costlyChain(CHAIN_CERTIFICATES));
@@ -147,6 +155,24 @@ function failingRequest(): RequestMaker {
         verificationCode: '123456',
         provider: 'sms',
         deliveryReport: { webhookUrl: `https://localhost:${portOf(server)}/${sent}` },
+      }),
+    );
+  };
+}
+
+/** Long texts, each with a webhook address of its own whose last characters alone differ. */
+function longAddressRequest(): RequestMaker {
+  const post = postTo('/sms', LOAD_API_KEY);
+  let sent = 0;
+  return () => {
+    sent += 1;
+    return post(
+      JSON.stringify({
+        phoneNumber: `9647${String(sent).padStart(9, '0')}`,
+        smsType: 'custom',
+        customMessage: LONG_TEXT,
+        provider: 'sms',
+        deliveryReport: { webhookUrl: `https://localhost:${portOf(server)}/${sent}/${LONG_PATH}` },
       }),
     );
   };
