@@ -71,14 +71,8 @@ import {
   HEADER_LINES_MAX,
   RESPONSE_BYTES_MAX,
   RESPONSE_FREE_MS,
-} from '../../src/adapters/undici/receiver-stream.ts';
-import {
-  RECEIVER_ALL_SHARE,
-  RECEIVER_FREE_MS_MAX,
-  RECEIVER_FREE_SHARE,
-  RECEIVER_PROJECT_SHARE,
-  RECEIVER_ROUND_MS,
-} from '../../src/adapters/undici/receiver-time.ts';
+} from '../../src/adapters/undici/peer-stream.ts';
+import { PEER_ROUND_MS, PROVIDER_SHARES, RECEIVER_SHARES } from '../../src/adapters/undici/peer-time.ts';
 import { PROVIDER_RESPONSES_MS_MAX } from '../../src/adapters/undici/response-rounds.ts';
 import {
   PROVIDER_CONNECTIONS_MAX,
@@ -364,7 +358,11 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'TLS and HTTP of receivers',
-        `${HANDSHAKE_FREE_MS} ms of a handshake and ${RESPONSE_FREE_MS} ms of a response are free, and of the handshakes of a project ${RECEIVER_FREE_MS_MAX} ms at once and then ${RECEIVER_FREE_SHARE * 100} % of the time; what they take beyond is ${RECEIVER_PROJECT_SHARE * 100} % of the event loop's time at most for a project, and ${RECEIVER_ALL_SHARE * 100} % in all; no more than ${RECEIVER_ROUND_MS} ms in one round of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB and ${HEADER_LINES_MAX} header lines in a row`,
+        `${HANDSHAKE_FREE_MS} ms of a handshake and ${RESPONSE_FREE_MS} ms of a response are free, and of the handshakes of a project ${RECEIVER_SHARES.freeMsMax} ms at once and then ${RECEIVER_SHARES.free * 100} % of the time; what they take beyond is ${RECEIVER_SHARES.owner * 100} % of the event loop's time at most for a project, and ${RECEIVER_SHARES.all * 100} % in all; no more than ${PEER_ROUND_MS} ms in one round of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB and ${HEADER_LINES_MAX} header lines in a row`,
+      ],
+      [
+        'TLS of channel providers',
+        `timed in the same way: ${PROVIDER_SHARES.freeMsMax / 1_000} s of a provider at once and then ${PROVIDER_SHARES.free * 100} % of the time are free, and ${PROVIDER_SHARES.owner * 100} % are for what it takes beyond, ${PROVIDER_SHARES.all * 100} % in all`,
       ],
       [
         'PDUs of one SMSC',

@@ -20,6 +20,7 @@ import {
   VERIFY_TOKEN,
   WABA_ID,
 } from './cloud-api-peer.ts';
+import { providerTls } from './provider-tls.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
 interface WorldOptions {
@@ -78,6 +79,7 @@ export function cloudApi({
       logger,
       hmac: nodeHmac,
       whatsappDirectory: directory,
+      timedTls: providerTls,
       http: () => new UndiciProviderHttp(timeoutMs === undefined ? {} : { timeoutMs }),
     },
   );

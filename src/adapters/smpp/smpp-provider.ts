@@ -21,7 +21,13 @@ import { PartReferences } from './part-references.ts';
 import { ESME_ROK, ESME_RX_T_APPN, type IncomingPdu } from './pdu.ts';
 import { isReceipt, receiptOf } from './receipt.ts';
 import { SmppBind } from './smpp-bind.ts';
-import { SmppSession, type SmscAddress, type SmscCredentials, type Timeouts } from './smpp-session.ts';
+import {
+  type ConnectTls,
+  SmppSession,
+  type SmscAddress,
+  type SmscCredentials,
+  type Timeouts,
+} from './smpp-session.ts';
 import { SubmitDeadlines } from './submit-deadlines.ts';
 import { hasSenderOfSmpp, type SubmitSettings, submitFieldsOf } from './submit-fields.ts';
 import { SubmitQueue } from './submit-queue.ts';
@@ -40,6 +46,8 @@ export const ENQUIRE_LINK_DEFAULT_MS = 30_000;
 export interface SmppProviderOptions {
   readonly name: string;
   readonly address: SmscAddress;
+  /** For an address with TLS. */
+  readonly connectTls: ConnectTls;
   readonly credentials: SmscCredentials;
   /** Connections at one time. */
   readonly binds: number;
@@ -212,9 +220,10 @@ export class SmppProvider implements ChannelProvider {
   }
 
   #session(onDelivery: (pdu: IncomingPdu) => void, onChange: () => void = () => {}): SmppSession {
-    const { address, credentials, binds, window, enquireLinkMs, timeouts } = this.#options;
+    const { address, connectTls, credentials, binds, window, enquireLinkMs, timeouts } = this.#options;
     return new SmppSession({
       address,
+      connectTls,
       credentials,
       window,
       enquireLinkMs,

@@ -1,6 +1,6 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { connect as connectTls } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { onNextRound } from '../../application/concurrency/next-round.ts';
 import { RoundTime } from '../../application/concurrency/round-time.ts';
 import { codeOrName } from '../../application/errors/error-text.ts';
@@ -50,8 +50,12 @@ export interface SmscCredentials {
   readonly systemType: string;
 }
 
+/** Opens TLS to an address. The socket emits `secureConnect`, or `error`. */
+export type ConnectTls = (address: Omit<SmscAddress, 'tls'>) => TLSSocket;
+
 export interface SmppSessionOptions {
   readonly address: SmscAddress;
+  readonly connectTls: ConnectTls;
   readonly credentials: SmscCredentials;
   /** `submit_sm` without a response at one time. */
   readonly window: number;
@@ -223,15 +227,9 @@ export class SmppSession {
   }
 
   #connect(onConnect: () => void): void {
-    const { host, port, tls, ca } = this.#options.address;
-    const socket = tls
-      ? connectTls({
-          host,
-          port,
-          servername: isIP(host) === 0 ? host : '',
-          ...(ca === undefined ? {} : { ca }),
-        })
-      : connectTcp({ host, port });
+    const { address, connectTls } = this.#options;
+    const { tls, ...peer } = address;
+    const socket = tls ? connectTls(peer) : connectTcp(peer);
     this.#socket = socket;
     socket.setNoDelay(true);
     socket.once(tls ? 'secureConnect' : 'connect', onConnect);

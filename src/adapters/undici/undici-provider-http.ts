@@ -15,6 +15,7 @@ import {
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import { PeerTime, PROVIDER_SHARES } from './peer-time.ts';
 import { providerConnector } from './provider-connector.ts';
 import { ResponseRounds } from './response-rounds.ts';
 
@@ -42,6 +43,8 @@ interface UndiciProviderHttpOptions {
   readonly name?: string;
   /** Those that all providers of the process share. */
   readonly responses?: ResponseRounds;
+  /** That of all providers of the process. */
+  readonly peerTime?: PeerTime;
   /** The deadline of one request, the wait for a connection included, in milliseconds. */
   readonly timeoutMs?: number;
   /** How long a request waits while others have the connections, in milliseconds. */
@@ -70,6 +73,7 @@ export class UndiciProviderHttp implements ProviderHttp {
   constructor({
     name = '',
     responses = new ResponseRounds(),
+    peerTime = new PeerTime(PROVIDER_SHARES),
     timeoutMs = PROVIDER_RESPONSE_MS,
     waitMs = PROVIDER_WAIT_MS,
     slowAfterMs,
@@ -82,10 +86,13 @@ export class UndiciProviderHttp implements ProviderHttp {
     this.#agent = new Agent({
       connections: PROVIDER_CONNECTIONS_MAX,
       pipelining: 1,
-      connect: providerConnector(
-        { timeout: CONNECT_TIMEOUT_MS, ...(ca === undefined ? {} : { ca }) },
-        () => this.#bodyBytesMax,
-      ),
+      connect: providerConnector({
+        name,
+        peerTime,
+        timeoutMs: CONNECT_TIMEOUT_MS,
+        ca: ca ?? null,
+        bodyBytesMax: () => this.#bodyBytesMax,
+      }),
       // Undici counts those after the first.
       maxRequestsPerClient: PROVIDER_REQUESTS_PER_CONNECTION_MAX - 1,
       // These two only measure silence; the deadline measures all of it.

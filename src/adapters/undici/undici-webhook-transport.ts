@@ -6,8 +6,8 @@ import { guardedConnectors, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
 import { Exchange } from './exchange.ts';
 import { nameLookup } from './name-lookup.ts';
-import { RESPONSE_BYTES_MAX } from './receiver-stream.ts';
-import { ReceiverTime } from './receiver-time.ts';
+import { RESPONSE_BYTES_MAX } from './peer-stream.ts';
+import { PeerTime, RECEIVER_SHARES } from './peer-time.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
 
 export interface UndiciWebhookTransportOptions {
@@ -42,7 +42,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #rules: EgressRules;
   readonly #ports: ReadonlySet<number>;
   readonly #timeoutMs: number;
-  readonly #receiverTime = new ReceiverTime();
+  readonly #peerTime = new PeerTime(RECEIVER_SHARES);
   readonly #connections: Connections;
   readonly #targets = new Map<string, Target | null>();
   readonly #inFlight = new Set<Promise<DeliveryResult>>();
@@ -68,7 +68,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
       guardedConnectors({
         rules: this.#rules,
         lookup: options.lookup ?? nameLookup(),
-        receiverTime: this.#receiverTime,
+        peerTime: this.#peerTime,
         timeoutMs: this.#timeoutMs,
         ca: options.ca ?? null,
       }),
@@ -105,7 +105,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
     this.#isClosed = true;
     await Promise.all(this.#inFlight);
     await this.#connections.close();
-    this.#receiverTime.close();
+    this.#peerTime.close();
   }
 
   /** By the rules alone, which do not change; what a name leads to is checked on every connection. */

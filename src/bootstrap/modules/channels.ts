@@ -1,6 +1,8 @@
 import { ContainerModule } from 'inversify';
 import { type SimulatedMessage, Simulator } from '../../adapters/simulator/simulator.ts';
+import { PeerTime, PROVIDER_SHARES } from '../../adapters/undici/peer-time.ts';
 import { ResponseRounds } from '../../adapters/undici/response-rounds.ts';
+import { timedTls } from '../../adapters/undici/timed-tls.ts';
 import { UndiciProviderHttp } from '../../adapters/undici/undici-provider-http.ts';
 import type { ChannelProvider, ChannelProviders } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
@@ -71,7 +73,8 @@ export const channels = (
     bind(ports.providerEvents).toResolvedValue((simulator: Simulator) => simulator, [adapters.simulator]);
   });
 
-type SharedTools = Omit<ProviderTools, 'name' | 'http'> & Pick<Required<ChannelsOptions>, 'decorate'>;
+type SharedTools = Omit<ProviderTools, 'name' | 'http' | 'timedTls'> &
+  Pick<Required<ChannelsOptions>, 'decorate'>;
 
 function liveProviders(
   config: ProvidersConfig,
@@ -79,11 +82,13 @@ function liveProviders(
   { decorate, ...tools }: SharedTools,
 ): readonly LiveProvider[] {
   const responses = new ResponseRounds();
+  const peerTime = new PeerTime(PROVIDER_SHARES);
   return CHANNELS.flatMap((channel) =>
     (config[channel]?.providers ?? []).map((each): LiveProvider => {
       const { name, make } = each;
       if (make === null) return { channel, provider: simulator, callback: null, whatsappPlatform: null };
-      const made = make({ ...tools, name, http: () => new UndiciProviderHttp({ name, responses }) });
+      const http = () => new UndiciProviderHttp({ name, responses, peerTime });
+      const made = make({ ...tools, name, http, timedTls: timedTls(peerTime) });
       const { callback, whatsappPlatform } = made;
       const provider = decorate(made.provider);
       return {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { TimedTls } from '../../adapters/undici/timed-tls.ts';
 import type { ChannelProvider } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
@@ -20,6 +21,8 @@ export interface ProviderTools {
   readonly whatsappDirectory: WhatsappDirectory;
   /** A client of its own: the provider closes it. */
   readonly http: () => ProviderHttp;
+  /** TLS for a protocol that is not HTTP. */
+  readonly timedTls: TimedTls;
 }
 
 /** A provider as it is made, and what reads its callbacks; null when it sends none. */

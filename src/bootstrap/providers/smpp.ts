@@ -105,10 +105,11 @@ const settings = (secret: SecretSchema) =>
 export const smppKind: ProviderKind<ReturnType<typeof settings>> = {
   channels: ['sms'],
   settings,
-  make: (given, { name, clock, logger }) => ({
+  make: (given, { name, clock, logger, timedTls }) => ({
     provider: new SmppProvider({
       name,
       address: { ...given.url, ca: given.caFile },
+      connectTls: (address) => timedTls(name, address),
       credentials: { systemId: given.systemId, password: given.password, systemType: given.systemType },
       binds: given.binds,
       window: given.window,

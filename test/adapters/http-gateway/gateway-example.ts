@@ -5,6 +5,7 @@ import type { MadeProvider, ProviderTools } from '../../../src/bootstrap/provide
 import { secretIn } from '../../../src/bootstrap/providers/secret.ts';
 import { NOW } from '../../support/builders.ts';
 import { codeBlocks, Page } from '../../support/markdown.ts';
+import { providerTls } from '../../support/provider-tls.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { CREDENTIALS } from './stand-in-gateway.ts';
 
@@ -52,6 +53,7 @@ function toolsWith(timeoutMs: number, logger: RecordingLogger): ProviderTools {
     logger,
     hmac: nodeHmac,
     whatsappDirectory: { resourcesOf: async () => new Map(), phoneIdsOf: async () => new Map() },
+    timedTls: providerTls,
     http: () => new UndiciProviderHttp({ timeoutMs }),
   };
 }

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { guardedConnectors, type LookupAll } from '../../../src/adapters/undici/egress-guard.ts';
 import { egressRules } from '../../../src/adapters/undici/egress-rules.ts';
-import { ReceiverTime } from '../../../src/adapters/undici/receiver-time.ts';
+import { PeerTime, RECEIVER_SHARES } from '../../../src/adapters/undici/peer-time.ts';
 import { UndiciWebhookTransport } from '../../../src/adapters/undici/undici-webhook-transport.ts';
 import { withCertificateAuthority } from '../../support/certificates.ts';
 import { LoopbackSink } from '../../support/loopback-sink.ts';
@@ -249,7 +249,7 @@ function connectError(
 ): Promise<Error> {
   const connect = guardedConnectors({
     ...options,
-    receiverTime: new ReceiverTime(),
+    peerTime: new PeerTime(RECEIVER_SHARES),
     timeoutMs: 300,
     ca: null,
   })('p');

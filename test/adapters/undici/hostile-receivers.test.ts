@@ -10,8 +10,8 @@ import {
   HANDSHAKE_FREE_MS,
   HEADER_LINES_MAX,
   RESPONSE_BYTES_MAX,
-} from '../../../src/adapters/undici/receiver-stream.ts';
-import type { ReceiverTime, ReceiverWork } from '../../../src/adapters/undici/receiver-time.ts';
+} from '../../../src/adapters/undici/peer-stream.ts';
+import type { PeerTime, PeerWork } from '../../../src/adapters/undici/peer-time.ts';
 import { costlyChain, withCertificateAuthority } from '../../support/certificates.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
 import { until } from '../../support/until.ts';
@@ -96,7 +96,7 @@ describe.skipIf(!hasOpenssl)(`hostile handshakes (skipped when ${OPENSSL_MISSING
 
   it('a connection whose handshake waits ends with its deadline, and does not go on', async () => {
     const receiver = await receive(() => undefined);
-    const waiting: ReceiverWork[] = [];
+    const waiting: PeerWork[] = [];
     const held = connectors((_, work) => waiting.push(work), 300);
     const { error } = await connect(receiver.port, held);
     expect(error?.name).toBe('ConnectTimeout');
@@ -169,16 +169,16 @@ describe.skipIf(!hasOpenssl)(`hostile responses (skipped when ${OPENSSL_MISSING}
   });
 });
 
-function compute(_: string, work: ReceiverWork): void {
+function compute(_: string, work: PeerWork): void {
   while (work.isReady) work.compute();
 }
 
 /** Connectors to receivers of this machine, which have their time from `run`. */
-function connectors(run: ReceiverTime['run'], timeoutMs = 5_000): ConnectorOf {
+function connectors(run: PeerTime['run'], timeoutMs = 5_000): ConnectorOf {
   return guardedConnectors({
     rules: egressRules(['127.0.0.1/32']),
     lookup: async () => [{ address: '127.0.0.1', family: 4 }],
-    receiverTime: { run, drop: () => undefined },
+    peerTime: { run, drop: () => undefined },
     timeoutMs,
     ca: certificates?.ca ?? null,
   });

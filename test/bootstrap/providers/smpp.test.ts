@@ -9,6 +9,7 @@ import { secretIn } from '../../../src/bootstrap/providers/secret.ts';
 import { smppKind } from '../../../src/bootstrap/providers/smpp.ts';
 import { SMSC_MISSING, Smsc } from '../../adapters/smpp/peer/smsc.ts';
 import { aSubmission } from '../../support/builders.ts';
+import { providerTls } from '../../support/provider-tls.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'smpp-kind-'));
@@ -179,6 +180,7 @@ describe.skipIf(SMSC_MISSING !== null)(
         logger: new RecordingLogger(),
         hmac: nodeHmac,
         whatsappDirectory: { resourcesOf: async () => new Map(), phoneIdsOf: async () => new Map() },
+        timedTls: providerTls,
         http: () => {
           throw new Error('SMPP needs no HTTP');
         },

@@ -6,6 +6,7 @@ import type { WhatsappDirectory } from '../../../src/application/ports/whatsapp-
 import { secretIn } from '../../../src/bootstrap/providers/secret.ts';
 import { telegramGatewayKind } from '../../../src/bootstrap/providers/telegram-gateway.ts';
 import { aSubmission, NOW } from '../../support/builders.ts';
+import { providerTls } from '../../support/provider-tls.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { signReport, TelegramPeer } from '../../support/telegram-peer.ts';
 
@@ -95,6 +96,7 @@ describe('the kind telegram-gateway', () => {
       logger: new RecordingLogger(),
       hmac: nodeHmac,
       whatsappDirectory: {} as WhatsappDirectory,
+      timedTls: providerTls,
       http: () => new UndiciProviderHttp(),
     });
     expect(provider.name).toBe('tg');

@@ -15,6 +15,7 @@ import { aSubmission, NOW } from '../../support/builders.ts';
 import { PLATFORM_PHONE_ID } from '../../support/cloud-api-peer.ts';
 import { aLinkedBusiness, directoryOf } from '../../support/cloud-api-world.ts';
 import { portOf } from '../../support/port-of.ts';
+import { providerTls } from '../../support/provider-tls.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { submitAll } from '../../support/submit-all.ts';
 
@@ -36,6 +37,7 @@ const tools: ProviderTools = {
   logger: new RecordingLogger(),
   hmac: nodeHmac,
   whatsappDirectory: directoryOf([aLinkedBusiness()]),
+  timedTls: providerTls,
   http: () => new UndiciProviderHttp({ waitMs: 100, timeoutMs: 400 }),
 };
 const secret = secretIn({ SECRET: 'a-secret' });

@@ -4,12 +4,12 @@ import { setImmediate } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
 import { HandshakeFailed, ResponseTooEarly, ResponseTooLong } from './connection-errors.ts';
 import { HeaderLines } from './header-lines.ts';
-import type { ReceiverTime, ReceiverWork } from './receiver-time.ts';
+import type { PeerTime, PeerWork } from './peer-time.ts';
 import { TlsRecords } from './tls-records.ts';
 
 /** No more than this is read of a handshake: four certificates with many names are half of it. */
 export const HANDSHAKE_BYTES_MAX = 16_384;
-/** No more than this is read of one response, whatever it consists of: what a receiver says means little to us. */
+/** No more than this is read of one response of a receiver, whatever it consists of: what it says means little to us. */
 export const RESPONSE_BYTES_MAX = 65_536;
 /** No more header lines in a row are read of one response: of a head or of trailers without an end each is held. */
 export const HEADER_LINES_MAX = 200;
@@ -20,15 +20,33 @@ export const HANDSHAKE_FREE_MS = 10;
 /** A response that takes longer is a debt. An honest one takes a tenth of it, thousands of header lines three times as long. */
 export const RESPONSE_FREE_MS = 3;
 
+/** What comes behind the handshake, and how it is limited. */
+export interface PeerLimits {
+  /** Bytes that are read without a request between them, as they come in. */
+  readonly bytesMax: () => number;
+  /** What a response may take in milliseconds before the rest is a debt; null: all of it uses the free time of the owner. */
+  readonly freeMs: () => number | null;
+  /** Whether the parser of HTTP is run, and its header lines counted, within the time that is measured. */
+  readonly parses: boolean;
+}
+
+/** Of responses to webhooks. */
+export const RECEIVER_LIMITS: PeerLimits = {
+  bytesMax: () => RESPONSE_BYTES_MAX,
+  freeMs: () => RESPONSE_FREE_MS,
+  parses: true,
+};
+
 /**
- * A TCP connection to a receiver, as TLS reads and writes it. A receiver can keep TLS busy before, between and after responses,
+ * A TCP connection to a peer, as TLS reads and writes it. A peer can keep TLS busy before, between and after responses,
  * and the parser of HTTP with thousands of header lines: so all that they compute is timed. Bytes are limited as they come in:
  * what TLS or the parser skips is never seen behind them.
  */
-export class ReceiverStream extends Duplex implements ReceiverWork {
+export class PeerStream extends Duplex implements PeerWork {
   readonly #socket: Socket;
-  readonly #time: Pick<ReceiverTime, 'run' | 'drop'>;
-  readonly #projectId: string;
+  readonly #time: Pick<PeerTime, 'run' | 'drop'>;
+  readonly #owner: string;
+  readonly #limits: PeerLimits;
   readonly #records = new TlsRecords();
   /** Of the current response. */
   readonly #headerLines = new HeaderLines();
@@ -41,18 +59,24 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
   /** Whether what was computed last belonged to the handshake. */
   #isHandshake = true;
   /** What is free and left for the same. */
-  #freeMs = HANDSHAKE_FREE_MS;
+  #freeMs: number | null = HANDSHAKE_FREE_MS;
   /** What came and is not given to TLS yet. */
   #waiting: Buffer | null = null;
   #hasEnded = false;
-  /** How the receiver closed the connection, while something of it waits. */
+  /** How the peer closed the connection, while something of it waits. */
   #closed: { readonly error: Error | null } | null = null;
 
-  /** For a request of the project. TLS computes within `push`. */
-  constructor(socket: Socket, projectId: string, time: Pick<ReceiverTime, 'run' | 'drop'>) {
+  /** `owner` pays for what TLS computes within `push`. */
+  constructor(
+    socket: Socket,
+    owner: string,
+    time: Pick<PeerTime, 'run' | 'drop'>,
+    limits: PeerLimits = RECEIVER_LIMITS,
+  ) {
     super();
     this.#socket = socket;
-    this.#projectId = projectId;
+    this.#owner = owner;
+    this.#limits = limits;
     this.#time = time;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.once('end', () => {
@@ -62,7 +86,7 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
     socket.once('error', (error) => this.#close(error));
     socket.once('close', () => this.#close(null));
     this.on('resume', () => {
-      if (this.#waiting !== null) this.#time.run(this.#projectId, this);
+      if (this.#waiting !== null) this.#time.run(this.#owner, this);
     });
   }
 
@@ -75,7 +99,7 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
 
   /** What a handshake takes is known when it is over. */
   get waitsForDebt(): boolean {
-    return this.#secured === null || this.#freeMs <= 0;
+    return this.#secured === null || this.#freeMs === null || this.#freeMs <= 0;
   }
 
   /** While TLS does not read, `push` computes nothing: what it was given then would be computed later, and not be timed. */
@@ -90,7 +114,7 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
     const slice = this.#secured === null ? waiting : waiting.subarray(0, SLICE_BYTES);
     this.#waiting = slice.length === waiting.length ? null : waiting.subarray(slice.length);
     const isRead = this.push(slice);
-    if (this.#secured !== null) this.#parse(this.#secured);
+    if (this.#limits.parses && this.#secured !== null) this.#parse(this.#secured);
     if (this.#waiting === null) this.#end(isRead);
   }
 
@@ -112,12 +136,12 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
   }
 
   spend(ms: number): number {
-    const owed = Math.max(0, ms - this.#freeMs);
-    this.#freeMs = Math.max(0, this.#freeMs - ms);
+    const freeMs = this.#freeMs ?? ms;
+    if (this.#freeMs !== null) this.#freeMs = Math.max(0, freeMs - ms);
     // What ended the handshake was a part of it.
-    if (this.#isHandshake && this.#secured !== null) this.#freeMs = RESPONSE_FREE_MS;
+    if (this.#isHandshake && this.#secured !== null) this.#freeMs = this.#limits.freeMs();
     this.#isHandshake = this.#secured === null;
-    return owed;
+    return Math.max(0, ms - freeMs);
   }
 
   override _read(): void {
@@ -134,7 +158,7 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#waiting = null;
-    this.#time.drop(this.#projectId, this);
+    this.#time.drop(this.#owner, this);
     this.#socket.destroy();
     done(error);
   }
@@ -149,22 +173,23 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
       return;
     }
     this.#waiting = chunk;
-    this.#time.run(this.#projectId, this);
+    this.#time.run(this.#owner, this);
     if (this.#waiting !== null) this.#socket.pause();
   }
 
   #beginResponse(written: number): void {
     this.#written = written;
     this.#read = 0;
-    this.#freeMs = RESPONSE_FREE_MS;
+    this.#freeMs = this.#limits.freeMs();
     this.#headerLines.reset();
   }
 
   #failureAt(chunk: Buffer): Error | null {
     if (!this.#records.accept(chunk)) return new HandshakeFailed('A second handshake');
     if (this.#secured !== null) {
-      return this.#read > RESPONSE_BYTES_MAX
-        ? new ResponseTooLong(`More than ${RESPONSE_BYTES_MAX} bytes without a request`)
+      const bytesMax = this.#limits.bytesMax();
+      return this.#read > bytesMax
+        ? new ResponseTooLong(`More than ${bytesMax} bytes without a request`)
         : null;
     }
     return this.#read > HANDSHAKE_BYTES_MAX
@@ -181,10 +206,10 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
     if (this.#closed !== null) setImmediate(() => this.destroy(this.#closed?.error ?? undefined));
   }
 
-  /** What came before the receiver closed the connection is a response all the same. */
+  /** What came before the peer closed the connection is a response all the same. */
   #close(error: Error | null): void {
-    const isByReceiver = this.#hasEnded || error !== null;
-    if (this.#secured !== null && this.#waiting !== null && isByReceiver) this.#closed ??= { error };
+    const isByPeer = this.#hasEnded || error !== null;
+    if (this.#secured !== null && this.#waiting !== null && isByPeer) this.#closed ??= { error };
     else this.destroy(error ?? undefined);
   }
 }

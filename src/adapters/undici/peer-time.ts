@@ -2,45 +2,55 @@ import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { onNextRound } from '../../application/concurrency/next-round.ts';
 
-/** Debts of one project are repaid in this share of the event loop's time. */
-export const RECEIVER_PROJECT_SHARE = 0.02;
-/** And those of all projects together in this share. */
-export const RECEIVER_ALL_SHARE = 0.15;
-/** The free time of the handshakes of one project: the most of it in milliseconds, and the share of the time that fills it. */
-export const RECEIVER_FREE_MS_MAX = 200;
-export const RECEIVER_FREE_SHARE = 0.05;
+/** How much of the event loop's time peers get that cost much. */
+export interface PeerShares {
+  /** Debts of one owner are repaid in this share of the time. */
+  readonly owner: number;
+  /** And those of all owners together in this share. */
+  readonly all: number;
+  /** The free time of one owner: the most of it in milliseconds, and the share of the time that fills it. */
+  readonly freeMsMax: number;
+  readonly free: number;
+}
+
+/** Of the webhook receivers of a project. */
+export const RECEIVER_SHARES: PeerShares = { owner: 0.02, all: 0.15, freeMsMax: 200, free: 0.05 };
+/** Of a channel provider, which may open all its connections at once, and has the messages of everybody. */
+export const PROVIDER_SHARES: PeerShares = { owner: 0.1, all: 0.2, freeMsMax: 1_000, free: 0.2 };
+
 /** How long one round of the event loop does this work, in milliseconds, before it serves what else waits. */
-export const RECEIVER_ROUND_MS = 10;
+export const PEER_ROUND_MS = 10;
 
 /** A shorter piece is not searched for pauses, which takes a microsecond. */
 const PAUSE_MS_MIN = 1;
 
-/** What is computed of one receiver's bytes, TLS and HTTP: one piece after the other. */
-export interface ReceiverWork {
-  /** Whether the next piece waits while its project is in debt. */
+/** What is computed of one peer's bytes, TLS and HTTP: one piece after the other. */
+export interface PeerWork {
+  /** Whether the next piece waits while its owner is in debt. */
   readonly waitsForDebt: boolean;
   /** Whether there is a piece to compute now. Work without one is run again when there is. */
   readonly isReady: boolean;
   /** Computes one piece. */
   compute(): void;
-  /** Counts what that took, in milliseconds. Returns how much of it the project owes. */
+  /** Counts what that took, in milliseconds. Returns how much of it the owner owes. */
   spend(ms: number): number;
 }
 
 /**
- * Gives the event loop's time to what TLS and the parser of HTTP compute for receivers. A receiver decides what that costs: a
- * chain of sixteen kilobytes may take a tenth of a second to check, and a response may have thousands of header lines. So what
- * costs more than an honest receiver does is a debt of its project, and so are handshakes when it has had many lately. Its
- * handshakes, and responses beyond their free time, wait until the debt is repaid. A round of the loop has `RECEIVER_ROUND_MS` of
- * this work, of all projects in rotation.
+ * Gives the event loop's time to what TLS and the parser of HTTP compute for peers: the webhook receivers of a project, or a
+ * provider, which is the owner of that work. A peer decides what that costs: a chain of sixteen kilobytes may take a tenth of a
+ * second to check, and a response may have thousands of header lines. So what costs more than an honest peer does is a debt of
+ * its owner, and so are handshakes when there have been many lately. The handshakes of a debtor, and responses beyond their free
+ * time, wait until the debt is repaid. A round of the loop has `PEER_ROUND_MS` of this work, of all owners in rotation.
  */
-export class ReceiverTime {
+export class PeerTime {
+  readonly #shares: PeerShares;
   readonly #now: () => number;
   readonly #processorMs: () => number;
-  readonly #projects = new Map<string, ProjectTime>();
+  readonly #owners = new Map<string, OwnerTime>();
   /** Those with work that waits: the next one first. */
-  readonly #waiting = new Set<ProjectTime>();
-  readonly #debtors = new Set<ProjectTime>();
+  readonly #waiting = new Set<OwnerTime>();
+  readonly #debtors = new Set<OwnerTime>();
   /** How much each debtor has repaid since the start, in milliseconds, at `#at`. */
   #repaid = 0;
   #at: number;
@@ -52,33 +62,38 @@ export class ReceiverTime {
   #timer: NodeJS.Timeout | null = null;
 
   /** Both in milliseconds, and they never go back: `now`, and what the process has had of the processor. */
-  constructor(now: () => number = () => performance.now(), processorMs: () => number = processorTime) {
+  constructor(
+    shares: PeerShares,
+    now: () => number = () => performance.now(),
+    processorMs: () => number = processorTime,
+  ) {
+    this.#shares = shares;
     this.#now = now;
     this.#processorMs = processorMs;
     this.#at = now();
   }
 
-  /** Does work of a project: at once if it can. */
-  run(projectId: string, work: ReceiverWork): void {
-    const project = this.#project(projectId);
+  /** Does work of the owner of that name: at once if it can. */
+  run(name: string, work: PeerWork): void {
+    const owner = this.#owner(name);
     this.#repay();
     while (work.isReady) {
       const isFree = !this.#isRunning && this.#hasRoundTime() && !this.#isWorkReady();
-      if (!isFree || (work.waitsForDebt && this.#isInDebt(project))) {
-        project.add(work);
-        this.#waiting.add(project);
+      if (!isFree || (work.waitsForDebt && this.#isInDebt(owner))) {
+        owner.add(work);
+        this.#waiting.add(owner);
         this.#continue();
         return;
       }
-      this.#compute(project, work);
+      this.#compute(owner, work);
     }
   }
 
   /** The work waits no longer. Nothing happens when it does not wait. */
-  drop(projectId: string, work: ReceiverWork): void {
-    const project = this.#project(projectId);
-    project.delete(work);
-    if (!project.hasWork) this.#waiting.delete(project);
+  drop(name: string, work: PeerWork): void {
+    const owner = this.#owner(name);
+    owner.delete(work);
+    if (!owner.hasWork) this.#waiting.delete(owner);
   }
 
   /** Work that waits is never done. */
@@ -88,16 +103,16 @@ export class ReceiverTime {
     this.#waiting.clear();
   }
 
-  #project(projectId: string): ProjectTime {
-    let project = this.#projects.get(projectId);
-    if (project === undefined) {
-      project = new ProjectTime(this.#now());
-      this.#projects.set(projectId, project);
+  #owner(name: string): OwnerTime {
+    let owner = this.#owners.get(name);
+    if (owner === undefined) {
+      owner = new OwnerTime(this.#shares, this.#now());
+      this.#owners.set(name, owner);
     }
-    return project;
+    return owner;
   }
 
-  #compute(project: ProjectTime, work: ReceiverWork): void {
+  #compute(owner: OwnerTime, work: PeerWork): void {
     if (this.#roundMs === null) this.#beginRound();
     const startedAt = this.#now();
     const mayWait = work.waitsForDebt;
@@ -109,8 +124,8 @@ export class ReceiverTime {
     const spent = ms < PAUSE_MS_MIN ? ms : this.#withoutPauses(ms);
     const owed = work.spend(spent);
     // A piece that may wait is of a handshake, or of a response beyond its free time, which owes all of it.
-    const beyondFree = mayWait ? project.useFree(Math.max(0, spent - owed), this.#now()) : 0;
-    if (owed + beyondFree > 0) this.#owe(project, owed + beyondFree);
+    const beyondFree = mayWait ? owner.useFree(Math.max(0, spent - owed), this.#now()) : 0;
+    if (owed + beyondFree > 0) this.#owe(owner, owed + beyondFree);
   }
 
   /** Without the time in which the processor did something else: on a busy machine an honest receiver would owe that. */
@@ -119,7 +134,7 @@ export class ReceiverTime {
   }
 
   #hasRoundTime(): boolean {
-    return (this.#roundMs ?? 0) < RECEIVER_ROUND_MS;
+    return (this.#roundMs ?? 0) < PEER_ROUND_MS;
   }
 
   #beginRound(): void {
@@ -136,11 +151,11 @@ export class ReceiverTime {
     while (this.#hasRoundTime()) {
       const next = this.#takeNext();
       if (next === null) break;
-      const { project, work } = next;
-      if (work.isReady) this.#compute(project, work);
+      const { owner, work } = next;
+      if (work.isReady) this.#compute(owner, work);
       if (!work.isReady) continue;
-      project.add(work);
-      this.#waiting.add(project);
+      owner.add(work);
+      this.#waiting.add(owner);
     }
     this.#continue();
   }
@@ -162,33 +177,33 @@ export class ReceiverTime {
 
   /** Whether some of the work that waits may be done. */
   #isWorkReady(): boolean {
-    for (const project of this.#waiting) {
-      if (project.canRun(this.#isInDebt(project))) return true;
+    for (const owner of this.#waiting) {
+      if (owner.canRun(this.#isInDebt(owner))) return true;
     }
     return false;
   }
 
-  /** The next piece of work that may be done; its project is the last one of the rotation then. */
-  #takeNext(): { readonly project: ProjectTime; readonly work: ReceiverWork } | null {
-    for (const project of this.#waiting) {
-      const work = project.take(this.#isInDebt(project));
+  /** The next piece of work that may be done; its owner is the last one of the rotation then. */
+  #takeNext(): { readonly owner: OwnerTime; readonly work: PeerWork } | null {
+    for (const owner of this.#waiting) {
+      const work = owner.take(this.#isInDebt(owner));
       if (work === null) continue;
-      this.#waiting.delete(project);
-      if (project.hasWork) this.#waiting.add(project);
-      return { project, work };
+      this.#waiting.delete(owner);
+      if (owner.hasWork) this.#waiting.add(owner);
+      return { owner, work };
     }
     return null;
   }
 
-  #owe(project: ProjectTime, ms: number): void {
+  #owe(owner: OwnerTime, ms: number): void {
     this.#repay();
-    project.repaidAt = Math.max(project.repaidAt, this.#repaid) + ms;
-    this.#debtors.add(project);
+    owner.repaidAt = Math.max(owner.repaidAt, this.#repaid) + ms;
+    this.#debtors.add(owner);
   }
 
   /** As of the last `#repay`. */
-  #isInDebt(project: ProjectTime): boolean {
-    return this.#debtors.has(project);
+  #isInDebt(owner: OwnerTime): boolean {
+    return this.#debtors.has(owner);
   }
 
   #repay(): void {
@@ -222,7 +237,7 @@ export class ReceiverTime {
 
   /** What each debtor repays in a millisecond. */
   #repaidPerMs(): number {
-    return Math.min(RECEIVER_PROJECT_SHARE, RECEIVER_ALL_SHARE / this.#debtors.size);
+    return Math.min(this.#shares.owner, this.#shares.all / this.#debtors.size);
   }
 }
 
@@ -231,26 +246,29 @@ function processorTime(): number {
   return (user + system) / 1_000;
 }
 
-class ProjectTime {
-  /** The project is in debt until each debtor has repaid this much, in milliseconds. */
+class OwnerTime {
+  /** The owner is in debt until each debtor has repaid this much, in milliseconds. */
   repaidAt = 0;
-  readonly #free = new Set<ReceiverWork>();
-  /** What waits while the project is in debt. The newest is done first: the oldest may be given up soon. */
-  readonly #held = new Set<ReceiverWork>();
+  readonly #free = new Set<PeerWork>();
+  /** What waits while the owner is in debt. The newest is done first: the oldest may be given up soon. */
+  readonly #held = new Set<PeerWork>();
 
   /** What is left of its free time, in milliseconds, as of `#freeAt`. */
-  #freeMs = RECEIVER_FREE_MS_MAX;
+  #freeMs: number;
   #freeAt: number;
+  readonly #shares: PeerShares;
 
-  constructor(now: number) {
+  constructor(shares: PeerShares, now: number) {
+    this.#shares = shares;
+    this.#freeMs = shares.freeMsMax;
     this.#freeAt = now;
   }
 
   /** Uses free time. Returns how much there was not. */
   useFree(ms: number, now: number): number {
-    const free = this.#freeMs + (now - this.#freeAt) * RECEIVER_FREE_SHARE;
+    const free = this.#freeMs + (now - this.#freeAt) * this.#shares.free;
     this.#freeAt = now;
-    this.#freeMs = Math.min(RECEIVER_FREE_MS_MAX, free) - ms;
+    this.#freeMs = Math.min(this.#shares.freeMsMax, free) - ms;
     const missing = Math.max(0, -this.#freeMs);
     this.#freeMs += missing;
     return missing;
@@ -264,16 +282,16 @@ class ProjectTime {
     return this.#free.size > 0 || (!isInDebt && this.#held.size > 0);
   }
 
-  add(work: ReceiverWork): void {
+  add(work: PeerWork): void {
     (work.waitsForDebt ? this.#held : this.#free).add(work);
   }
 
-  delete(work: ReceiverWork): void {
+  delete(work: PeerWork): void {
     this.#free.delete(work);
     this.#held.delete(work);
   }
 
-  take(isInDebt: boolean): ReceiverWork | null {
+  take(isInDebt: boolean): PeerWork | null {
     const [oldest] = this.#free;
     const next = oldest ?? (isInDebt ? null : newestOf(this.#held));
     if (next !== null) this.delete(next);
@@ -281,8 +299,8 @@ class ProjectTime {
   }
 }
 
-function newestOf(works: ReadonlySet<ReceiverWork>): ReceiverWork | null {
-  let newest: ReceiverWork | null = null;
+function newestOf(works: ReadonlySet<PeerWork>): PeerWork | null {
+  let newest: PeerWork | null = null;
   for (const each of works) newest = each;
   return newest;
 }

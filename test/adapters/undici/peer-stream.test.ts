@@ -6,11 +6,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
   HANDSHAKE_FREE_MS,
   HEADER_LINES_MAX,
+  PeerStream,
   RESPONSE_BYTES_MAX,
   RESPONSE_FREE_MS,
-  ReceiverStream,
-} from '../../../src/adapters/undici/receiver-stream.ts';
-import type { ReceiverWork } from '../../../src/adapters/undici/receiver-time.ts';
+} from '../../../src/adapters/undici/peer-stream.ts';
+import type { PeerWork } from '../../../src/adapters/undici/peer-time.ts';
 import { until } from '../../support/until.ts';
 
 const HANDSHAKE = 22;
@@ -21,13 +21,13 @@ let server: Server;
 let receiver: Socket;
 /** Our end of the connection. */
 let socket: Socket;
-let stream: ReceiverStream;
+let stream: PeerStream;
 /** What TLS would say: bytes of requests that it has written, and of responses that were not read yet. */
 let secured: PassThrough & { bytesWritten: number };
 /** What was given to TLS at a time, in bytes. */
 let given: number[];
 /** Work that waits, while `isHeld`. */
-let held: ReceiverWork[];
+let held: PeerWork[];
 let isHeld: boolean;
 let owed: number;
 let dropped: number;
@@ -45,7 +45,7 @@ beforeEach(async () => {
   await once(server, 'listening');
   socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   await Promise.all([once(socket, 'connect'), once(server, 'connection')]);
-  stream = new ReceiverStream(socket, 'p', {
+  stream = new PeerStream(socket, 'p', {
     run: (_, work) => {
       if (isHeld) held.push(work);
       else compute(work);
@@ -71,7 +71,7 @@ afterEach(() => {
   server.close();
 });
 
-function compute(work: ReceiverWork): void {
+function compute(work: PeerWork): void {
   while (work.isReady) {
     work.compute();
     owed += work.spend(computesMs);

@@ -1,19 +1,16 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
-  RECEIVER_ALL_SHARE,
-  RECEIVER_FREE_MS_MAX,
-  RECEIVER_FREE_SHARE,
-  RECEIVER_PROJECT_SHARE,
-  RECEIVER_ROUND_MS,
-  ReceiverTime,
-  type ReceiverWork,
-} from '../../../src/adapters/undici/receiver-time.ts';
+  PEER_ROUND_MS,
+  PeerTime,
+  type PeerWork,
+  RECEIVER_SHARES,
+} from '../../../src/adapters/undici/peer-time.ts';
 import { nextRound } from '../../../src/application/concurrency/next-round.ts';
 import { until } from '../../support/until.ts';
 
 let now: number;
 let processorMs: number;
-let receiverTime: ReceiverTime;
+let peerTime: PeerTime;
 /** The names of the pieces that were computed, in order. */
 let computed: string[];
 
@@ -21,12 +18,13 @@ beforeEach(() => {
   now = 1_000;
   processorMs = 0;
   computed = [];
-  receiverTime = new ReceiverTime(
+  peerTime = new PeerTime(
+    RECEIVER_SHARES,
     () => now,
     () => processorMs,
   );
 });
-afterEach(() => receiverTime.close());
+afterEach(() => peerTime.close());
 
 interface Piece {
   readonly ms?: number;
@@ -36,7 +34,7 @@ interface Piece {
 }
 
 /** Work of one piece, or of so many. */
-function work(name: string, { ms = 0, owed = 0, waitsForDebt = true, count = 1 }: Piece = {}): ReceiverWork {
+function work(name: string, { ms = 0, owed = 0, waitsForDebt = true, count = 1 }: Piece = {}): PeerWork {
   let left = count;
   return {
     waitsForDebt,
@@ -53,25 +51,25 @@ function work(name: string, { ms = 0, owed = 0, waitsForDebt = true, count = 1 }
 }
 
 it('work is done at once, all of its pieces, until this round of the event loop has had enough', async () => {
-  receiverTime.run('a', work('first', { ms: RECEIVER_ROUND_MS / 2, count: 2 }));
-  receiverTime.run('a', work('second'));
+  peerTime.run('a', work('first', { ms: PEER_ROUND_MS / 2, count: 2 }));
+  peerTime.run('a', work('second'));
   expect(computed).toEqual(['first', 'first']);
   await nextRound();
   await until(() => computed.length === 3);
 });
 
 it('in a later turn the pieces of projects follow each other in rotation', async () => {
-  receiverTime.run('a', work('a', { ms: RECEIVER_ROUND_MS }));
-  for (const each of ['a1', 'a2', 'a3']) receiverTime.run('a', work(each, { waitsForDebt: false }));
-  for (const each of ['b1', 'b2']) receiverTime.run('b', work(each, { waitsForDebt: false }));
+  peerTime.run('a', work('a', { ms: PEER_ROUND_MS }));
+  for (const each of ['a1', 'a2', 'a3']) peerTime.run('a', work(each, { waitsForDebt: false }));
+  for (const each of ['b1', 'b2']) peerTime.run('b', work(each, { waitsForDebt: false }));
   expect(computed).toEqual(['a']);
   await until(() => computed.length === 6);
   expect(computed).toEqual(['a', 'a1', 'b1', 'a2', 'b2', 'a3']);
 });
 
 it('no more than its time is used in one round of the event loop, and one piece that was begun', async () => {
-  receiverTime.run('a', work('first', { ms: RECEIVER_ROUND_MS }));
-  receiverTime.run('a', work('later', { ms: RECEIVER_ROUND_MS - 1, count: 5 }));
+  peerTime.run('a', work('first', { ms: PEER_ROUND_MS }));
+  peerTime.run('a', work('later', { ms: PEER_ROUND_MS - 1, count: 5 }));
   await nextRound();
   await nextRound();
   expect(computed.length).toBeLessThanOrEqual(5);
@@ -79,31 +77,31 @@ it('no more than its time is used in one round of the event loop, and one piece 
 });
 
 it('a project in debt waits until that is repaid, and others do not', async () => {
-  receiverTime.run('a', work('costly', { owed: 50 }));
-  receiverTime.run('a', work('waits'));
-  receiverTime.run('b', work('other'));
+  peerTime.run('a', work('costly', { owed: 50 }));
+  peerTime.run('a', work('waits'));
+  peerTime.run('b', work('other'));
   expect(computed).toEqual(['costly', 'other']);
-  now += 50 / RECEIVER_PROJECT_SHARE - 1;
-  receiverTime.run('a', work('waits too'));
+  now += 50 / RECEIVER_SHARES.owner - 1;
+  peerTime.run('a', work('waits too'));
   await nextRound();
   expect(computed).toEqual(['costly', 'other']);
   now += 2;
-  receiverTime.run('b', work('another'));
+  peerTime.run('b', work('another'));
   await until(() => computed.length === 5);
   expect(computed.slice(2)).toEqual(['waits too', 'another', 'waits']);
 });
 
 it('what waits for no debt is done at once while its project is in debt', async () => {
-  receiverTime.run('a', work('costly', { owed: 50 }));
-  receiverTime.run('a', work('handshake'));
-  receiverTime.run('a', work('response', { waitsForDebt: false }));
+  peerTime.run('a', work('costly', { owed: 50 }));
+  peerTime.run('a', work('handshake'));
+  peerTime.run('a', work('response', { waitsForDebt: false }));
   await until(() => computed.length === 2);
   expect(computed).toEqual(['costly', 'response']);
 });
 
 it('a piece counts for no more than what the process had of the processor meanwhile', () => {
   const counted: number[] = [];
-  const paused = (ms: number, ofProcessor: number): ReceiverWork => {
+  const paused = (ms: number, ofProcessor: number): PeerWork => {
     let isDone = false;
     return {
       waitsForDebt: true,
@@ -121,56 +119,55 @@ it('a piece counts for no more than what the process had of the processor meanwh
       },
     };
   };
-  receiverTime.run('a', paused(0.5, 0));
-  receiverTime.run('a', paused(5, 0));
-  receiverTime.run('a', paused(80, 20));
+  peerTime.run('a', paused(0.5, 0));
+  peerTime.run('a', paused(5, 0));
+  peerTime.run('a', paused(80, 20));
   expect(counted).toEqual([0.5, 0, 20]);
 });
 
 it('the debts of many projects are repaid in a part of the time that they share', async () => {
-  const debtors = Math.ceil((2 * RECEIVER_ALL_SHARE) / RECEIVER_PROJECT_SHARE);
-  for (let index = 0; index < debtors; index += 1)
-    receiverTime.run(`p${index}`, work('costly', { owed: 10 }));
-  receiverTime.run('p0', work('waits'));
-  now += 10 / RECEIVER_PROJECT_SHARE + 1;
-  receiverTime.run('other', work('other', { ms: RECEIVER_ROUND_MS }));
+  const debtors = Math.ceil((2 * RECEIVER_SHARES.all) / RECEIVER_SHARES.owner);
+  for (let index = 0; index < debtors; index += 1) peerTime.run(`p${index}`, work('costly', { owed: 10 }));
+  peerTime.run('p0', work('waits'));
+  now += 10 / RECEIVER_SHARES.owner + 1;
+  peerTime.run('other', work('other', { ms: PEER_ROUND_MS }));
   await nextRound();
   await nextRound();
   expect(computed).not.toContain('waits');
-  now += 10 / RECEIVER_PROJECT_SHARE;
-  receiverTime.run('other', work('other'));
+  now += 10 / RECEIVER_SHARES.owner;
+  peerTime.run('other', work('other'));
   await until(() => computed.includes('waits'));
 });
 
 it('a debt is repaid faster as soon as other debtors are out of debt', async () => {
-  for (let index = 0; index < 30; index += 1) receiverTime.run(`p${index}`, work('small', { owed: 0.1 }));
-  receiverTime.run('a', work('costly', { owed: 10 }));
-  receiverTime.run('a', work('waits'));
+  for (let index = 0; index < 30; index += 1) peerTime.run(`p${index}`, work('small', { owed: 0.1 }));
+  peerTime.run('a', work('costly', { owed: 10 }));
+  peerTime.run('a', work('waits'));
   // The small debts take 20.7 ms, and what is left of the large one 495 ms.
   now += 515;
-  receiverTime.run('other', work('other'));
+  peerTime.run('other', work('other'));
   await nextRound();
   expect(computed).not.toContain('waits');
   now += 2;
-  receiverTime.run('other', work('other'));
+  peerTime.run('other', work('other'));
   await until(() => computed.includes('waits'));
 });
 
 it('work that was dropped is not done, and the rest goes on', async () => {
   const dropped = work('dropped');
-  receiverTime.run('a', work('costly', { owed: 1 }));
-  receiverTime.run('a', work('waits'));
-  receiverTime.run('a', dropped);
-  receiverTime.drop('a', dropped);
-  now += 1 / RECEIVER_PROJECT_SHARE + 1;
-  receiverTime.run('b', work('other'));
+  peerTime.run('a', work('costly', { owed: 1 }));
+  peerTime.run('a', work('waits'));
+  peerTime.run('a', dropped);
+  peerTime.drop('a', dropped);
+  now += 1 / RECEIVER_SHARES.owner + 1;
+  peerTime.run('b', work('other'));
   await until(() => computed.length === 3);
   expect(computed).toEqual(['costly', 'waits', 'other']);
 });
 
 it('work without a piece waits for nothing, and is done when it is run again', async () => {
   let isReady = false;
-  const blocked: ReceiverWork = {
+  const blocked: PeerWork = {
     waitsForDebt: true,
     get isReady() {
       return isReady;
@@ -181,22 +178,22 @@ it('work without a piece waits for nothing, and is done when it is run again', a
     },
     spend: () => 0,
   };
-  receiverTime.run('a', blocked);
+  peerTime.run('a', blocked);
   await nextRound();
   expect(computed).toEqual([]);
   isReady = true;
-  receiverTime.run('a', blocked);
+  peerTime.run('a', blocked);
   expect(computed).toEqual(['blocked']);
 });
 
 it('work that comes while other work is done waits for it', async () => {
-  receiverTime.run('a', {
+  peerTime.run('a', {
     waitsForDebt: false,
     get isReady() {
       return !computed.includes('outer');
     },
     compute: () => {
-      receiverTime.run('a', work('inner'));
+      peerTime.run('a', work('inner'));
       computed.push('outer');
     },
     spend: () => 0,
@@ -206,10 +203,10 @@ it('work that comes while other work is done waits for it', async () => {
 });
 
 it('work that waits is not done after the end', async () => {
-  receiverTime.run('a', work('costly', { ms: RECEIVER_ROUND_MS, owed: 1 }));
-  receiverTime.run('a', work('waits'));
-  receiverTime.run('b', work('waits'));
-  receiverTime.close();
+  peerTime.run('a', work('costly', { ms: PEER_ROUND_MS, owed: 1 }));
+  peerTime.run('a', work('waits'));
+  peerTime.run('b', work('waits'));
+  peerTime.close();
   now += 1_000;
   await nextRound();
   await nextRound();
@@ -217,7 +214,7 @@ it('work that waits is not done after the end', async () => {
 });
 
 it('handshakes are free until their project has had many, and again when time has passed', async () => {
-  const handshake = (name: string, ms: number): ReceiverWork => {
+  const handshake = (name: string, ms: number): PeerWork => {
     const one = work(name, { ms });
     return {
       ...one,
@@ -230,20 +227,20 @@ it('handshakes are free until their project has had many, and again when time ha
       },
     };
   };
-  const handshakes = RECEIVER_FREE_MS_MAX / 5;
+  const handshakes = RECEIVER_SHARES.freeMsMax / 5;
   for (let index = 0; index < handshakes; index += 1) {
-    receiverTime.run('a', handshake('free', 5));
+    peerTime.run('a', handshake('free', 5));
     await until(() => computed.length === index + 1);
   }
   // 5 % of the 200 ms that they took is free again: 10 ms.
-  receiverTime.run('a', handshake('large', 20));
+  peerTime.run('a', handshake('large', 20));
   await until(() => computed.includes('large'));
-  receiverTime.run('a', handshake('waits', 1));
+  peerTime.run('a', handshake('waits', 1));
   await nextRound();
   await nextRound();
   expect(computed).not.toContain('waits');
-  now += 10 / RECEIVER_PROJECT_SHARE;
-  receiverTime.run('b', handshake('other', 1));
+  now += 10 / RECEIVER_SHARES.owner;
+  peerTime.run('b', handshake('other', 1));
   await until(() => computed.includes('waits'));
-  expect(RECEIVER_FREE_SHARE).toBe(0.05);
+  expect(RECEIVER_SHARES.free).toBe(0.05);
 });

@@ -1,0 +1,33 @@
+import { connect as connectTcp } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { type PeerLimits, PeerStream } from './peer-stream.ts';
+import type { PeerTime } from './peer-time.ts';
+import { secured, strictSecureContext } from './secure-connection.ts';
+
+/** Where a peer of another protocol than HTTP is. */
+export interface TlsAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Trusted instead of the system's certificate authorities, in PEM. */
+  readonly ca?: string | undefined;
+}
+
+/** A session has no end of what comes: it uses the free time of its owner. */
+const SESSION_LIMITS: PeerLimits = {
+  bytesMax: () => Number.POSITIVE_INFINITY,
+  freeMs: () => null,
+  parses: false,
+};
+
+/** Opens connections to the peer of that name whose TLS is timed. The socket emits `secureConnect`, or `error`. */
+export type TimedTls = (name: string, address: TlsAddress) => TLSSocket;
+
+export function timedTls(peerTime: Pick<PeerTime, 'run' | 'drop'>): TimedTls {
+  return (name, { host, port, ca }) => {
+    const socket = connectTcp({ host, port, noDelay: true });
+    const stream = new PeerStream(socket, name, peerTime, SESSION_LIMITS);
+    const connection = secured(stream, { hostname: host, secureContext: strictSecureContext(ca ?? null) });
+    stream.on('error', (error) => connection.destroy(error));
+    return connection;
+  };
+}
