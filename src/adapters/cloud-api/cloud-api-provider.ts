@@ -95,9 +95,10 @@ export class CloudApiProvider implements ChannelProvider {
   }
 
   capacity(backlog: Backlog): ProviderCapacity {
-    const { free, waiting, ahead } = this.#options.http.capacity(backlog);
+    const { free, passing, waiting, ahead } = this.#options.http.capacity(backlog);
     return {
       free: Math.max(0, free - this.#lookups.size),
+      passing: Math.max(0, passing - this.#lookups.sizeOf(backlog)),
       waiting: waiting + this.#lookups.sizeOf(backlog),
       ahead: ahead + this.#lookups.sizeAhead(backlog.priority),
     };

@@ -19,6 +19,7 @@ export const START_WAIT_MS = 4_000;
 
 /**
  * Stands for any project where a provider is asked for a whole priority: its places, and what waits there, are the same for all.
+ * It has nothing in flight, so that no project has more that pass.
  */
 const NO_PROJECT = '';
 
@@ -102,10 +103,14 @@ export class WaitingStarts {
     };
   }
 
-  /** Whether the provider has capacity for an attempt of the backlog that waited here. More urgent ones go before it. */
+  /**
+   * Whether the provider has capacity for an attempt of the backlog that waited here. More urgent ones go before it, but for those
+   * whose projects have their share in flight.
+   */
   hasCapacity(provider: ChannelProvider, backlog: Backlog): boolean {
     const queue = this.#queueOf(provider);
-    return !queue.starts.hasBefore(backlog.priority) && this.#budgetOf(queue, false).allows(backlog);
+    const budget = this.#budgetOf(queue, false);
+    return budget.passes(backlog) || (!queue.starts.hasBefore(backlog.priority) && budget.allows(backlog));
   }
 
   /** Adds attempts that wait, behind the others of their backlogs. */
@@ -173,6 +178,9 @@ export class WaitingStarts {
         waitingMax(handedOver.ofBacklog(backlog, period)) -
         provider.capacity(backlog).waiting -
         (isBehindWaiting ? starts.sizeOf(backlog) : 0),
+      passing: (backlog) =>
+        provider.capacity(backlog).passing - (isBehindWaiting ? starts.sizeOf(backlog) : 0),
+      passingInAll: provider.capacity({ priority: 'code', projectId: NO_PROJECT }).passing,
     });
   }
 

@@ -1,6 +1,7 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import { JOB_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import {
-  mayHaveMore,
+  moreInFlight,
   type ProviderCapacity,
   SLOW_AFTER_MS,
 } from '../../domain/providers/submission-share.ts';
@@ -66,6 +67,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   capacity(backlog: Backlog, free: number): ProviderCapacity {
     return {
       free: Math.max(0, free - this.#waiting.size),
+      passing: Math.max(0, this.#moreOf(backlog.projectId, free) - this.#waitingOf(backlog.projectId)),
       waiting: this.#waiting.sizeOf(backlog),
       ahead: this.#waiting.sizeAhead(backlog.priority),
     };
@@ -91,7 +93,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
    */
   take(free: number, mayTake: (item: Item) => boolean = () => true): Item | null {
     if (free <= 0) return null;
-    return this.#waiting.take((item) => this.#mayHaveMore(item.backlog.projectId, free) && mayTake(item));
+    return this.#waiting.take((item) => this.#moreOf(item.backlog.projectId, free) > 0 && mayTake(item));
   }
 
   /** Counts an item as in flight until the function that it returns is called, once. */
@@ -114,11 +116,15 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return this.#waiting.takeAll();
   }
 
-  #mayHaveMore(projectId: string, free: number): boolean {
+  #waitingOf(projectId: string): number {
+    return JOB_PRIORITIES.reduce((sum, priority) => sum + this.#waiting.sizeOf({ priority, projectId }), 0);
+  }
+
+  #moreOf(projectId: string, free: number): number {
     const own = this.#inFlight.get(projectId) ?? NONE;
     const inFlight = own.size;
     const places = this.#inFlightOfAll + free;
-    return mayHaveMore({ inFlight, slow: this.#slowOf(own, free) }, { free, places });
+    return moreInFlight({ inFlight, slow: this.#slowOf(own, free) }, { free, places });
   }
 
   /** `countMax` at most. */

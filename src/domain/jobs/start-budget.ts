@@ -15,11 +15,15 @@ interface Allowances {
   readonly ofPriority: (priority: JobPriority) => Allowance;
   /** How many more of a backlog may wait there, even when more than `shared` wait. */
   readonly ofBacklog: (backlog: Backlog) => number;
+  /** How many more of its project go out at once, whatever waits: what waits has its share in flight. */
+  readonly passing: (backlog: Backlog) => number;
+  /** The most of those, of all projects. */
+  readonly passingInAll: number;
 }
 
 /**
- * Decides what may begin at one provider in one batch: as many submissions as go out at once, of any backlog, and besides them as
- * many as may wait there. The limit of a backlog is not asked for while no more of its priority may begin: there may be thousands
+ * Decides what may begin at one provider in one batch: as many submissions as go out at once, of any backlog, besides them as
+ * many as may wait there, and then those that pass what waits. The limit of a backlog is not asked for while no more of its priority may begin: there may be thousands
  * of backlogs.
  */
 export class StartBudget {
@@ -30,21 +34,25 @@ export class StartBudget {
   #usedAtOnce = 0;
   readonly #waitingOfBacklogs = new Map<string, number>();
   readonly #waitingOfPriorities = new Map<JobPriority, number>();
+  readonly #passedOfProjects = new Map<string, number>();
+  #passed = 0;
 
   constructor(given: Allowances) {
     this.#given = given;
   }
 
   allows(backlog: Backlog): boolean {
-    const { atOnce, shared, inAll } = this.#ofPriority(backlog.priority);
-    if (atOnce > this.#usedAtOnce) return true;
-    const ahead = this.#waitingAhead(backlog.priority);
-    if (ahead >= inAll) return false;
-    return (
-      ahead < shared || (this.#waitingOfBacklogs.get(backlogKey(backlog)) ?? 0) < this.#ofBacklog(backlog)
-    );
+    const { atOnce } = this.#ofPriority(backlog.priority);
+    return atOnce > this.#usedAtOnce || this.#mayWait(backlog) || this.passes(backlog);
   }
 
+  /** Whether one more of the backlog goes out at once, although others wait. */
+  passes(backlog: Backlog): boolean {
+    if (this.#passed >= this.#given.passingInAll) return false;
+    return (this.#passedOfProjects.get(backlog.projectId) ?? 0) < this.#given.passing(backlog);
+  }
+
+  /** Uses what `allows` has allowed. */
   use(backlog: Backlog): void {
     const { atOnce } = this.#ofPriority(backlog.priority);
     if (atOnce === Number.POSITIVE_INFINITY) return;
@@ -52,8 +60,22 @@ export class StartBudget {
       this.#usedAtOnce += 1;
       return;
     }
-    countOneMore(this.#waitingOfBacklogs, backlogKey(backlog));
-    countOneMore(this.#waitingOfPriorities, backlog.priority);
+    if (this.#mayWait(backlog)) {
+      countOneMore(this.#waitingOfBacklogs, backlogKey(backlog));
+      countOneMore(this.#waitingOfPriorities, backlog.priority);
+      return;
+    }
+    this.#passed += 1;
+    countOneMore(this.#passedOfProjects, backlog.projectId);
+  }
+
+  #mayWait(backlog: Backlog): boolean {
+    const { shared, inAll } = this.#ofPriority(backlog.priority);
+    const ahead = this.#waitingAhead(backlog.priority);
+    if (ahead >= inAll) return false;
+    return (
+      ahead < shared || (this.#waitingOfBacklogs.get(backlogKey(backlog)) ?? 0) < this.#ofBacklog(backlog)
+    );
   }
 
   #ofPriority(priority: JobPriority): Allowance {

@@ -4,16 +4,16 @@ export const PLACES_PER_KEPT = 10;
 export const SLOW_AFTER_MS = 2_000;
 
 /**
- * Whether a project may have one more submission in flight to a provider with `places` places, of which `free` are free. While
- * none of its own submissions is slow, it may have as many as it leaves free. It may have more, up to the kept places, while its
- * slow submissions are fewer than the free places beyond the kept ones.
+ * How many more submissions a project may have in flight to a provider with `places` places, of which `free` are free. While none
+ * of its own submissions is slow, it may have as many as it leaves free. It may have more, up to the kept places, while its slow
+ * submissions are fewer than the free places beyond the kept ones.
  */
-export function mayHaveMore(
+export function moreInFlight(
   own: { readonly inFlight: number; readonly slow: number },
   { free, places }: { readonly free: number; readonly places: number },
-): boolean {
-  if (own.slow === 0 && own.inFlight < free) return true;
-  return own.slow < free - Math.ceil(places / PLACES_PER_KEPT);
+): number {
+  const ofItsHalf = own.slow === 0 ? Math.ceil((free - own.inFlight) / 2) : 0;
+  return Math.max(0, ofItsHalf, free - Math.ceil(places / PLACES_PER_KEPT) - own.slow);
 }
 
 /** How many submissions of one backlog may wait at a provider, however few of them it takes. */
@@ -29,6 +29,10 @@ export const WAITING_IN_ALL_MIN = 32;
 export interface ProviderCapacity {
   /** How many more the provider hands over at once; 0 while others have to wait. */
   readonly free: number;
+  /**
+   * How many more of the project it hands over at once although others wait there, because those have their share in flight.
+   */
+  readonly passing: number;
   /** How many of the backlog wait at the provider. */
   readonly waiting: number;
   /** How many wait there of its priority and of more urgent ones, of whatever project. */
@@ -38,6 +42,7 @@ export interface ProviderCapacity {
 /** The capacity of a provider at which no submission waits. */
 export const UNLIMITED_CAPACITY: ProviderCapacity = {
   free: Number.POSITIVE_INFINITY,
+  passing: 0,
   waiting: 0,
   ahead: 0,
 };

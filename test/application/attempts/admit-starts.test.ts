@@ -20,7 +20,7 @@ import {
 import { aMessage, anAttempt, anSmsId, aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
 
 const IN_FLIGHT_MAX = 2;
-const FULL: ProviderCapacity = { free: 0, waiting: WAITING_MIN, ahead: WAITING_MIN };
+const FULL: ProviderCapacity = { free: 0, passing: 0, waiting: WAITING_MIN, ahead: WAITING_MIN };
 const KEY = { channel: 'sms', environment: 'live', provider: 'first' } as const;
 const BACKLOG = { priority: 'code', projectId: PROJECT_ID } as const;
 /** Without campaigns, and with their limits off, nothing is read. */
@@ -69,7 +69,7 @@ async function postponed(start = starting(), projects = [aProject()]) {
 describe('when an attempt starts', () => {
   it('an attempt starts at once when its provider has capacity', async () => {
     expect(await postponed()).toBeUndefined();
-    capacities = { first: { free: 1, waiting: 0, ahead: 0 } };
+    capacities = { first: { free: 1, passing: 0, waiting: 0, ahead: 0 } };
     expect(await postponed()).toBeUndefined();
   });
 

@@ -219,7 +219,7 @@ describe('a route of several providers', () => {
   });
 
   it('SubmitAttempts gives what has waited for a provider that is full to the next one at once', async () => {
-    const full = { free: 0, waiting: WAITING_MIN, ahead: WAITING_MIN };
+    const full = { free: 0, passing: 0, waiting: WAITING_MIN, ahead: WAITING_MIN };
     const here = routedWorld(
       { first: async () => acceptedAs('first'), second: async () => acceptedAs('second') },
       { capacities: [full, full] },
@@ -236,7 +236,7 @@ describe('a route of several providers', () => {
   it('SubmitAttempts calls the provider of what has waited as soon as it has capacity', async () => {
     const here = routedWorld(
       { first: async () => acceptedAs('first'), second: async () => acceptedAs('second') },
-      { capacities: [{ free: 1, waiting: WAITING_MIN, ahead: WAITING_MIN }] },
+      { capacities: [{ free: 1, passing: 0, waiting: WAITING_MIN, ahead: WAITING_MIN }] },
     );
     await here.submitAttempts.execute(pendingOf('sms', [1], { hasWaited: true }));
     expect(here.calls).toEqual([['first', anSmsId(1)]]);
@@ -245,7 +245,7 @@ describe('a route of several providers', () => {
   it('SubmitAttempts rejects what has waited for its only provider as it does what waited there', async () => {
     const here = routedWorld(
       { first: async () => acceptedAs('first') },
-      { capacities: [{ free: 0, waiting: WAITING_MIN, ahead: WAITING_MIN }] },
+      { capacities: [{ free: 0, passing: 0, waiting: WAITING_MIN, ahead: WAITING_MIN }] },
     );
     await here.submitAttempts.execute(pendingOf('sms', [1], { hasWaited: true }));
     const expected = { ...rejectedAs('limited'), reason: 'More messages wait than the provider takes' };

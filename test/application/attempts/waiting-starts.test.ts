@@ -22,6 +22,8 @@ let starts: WaitingStarts;
 let told: number;
 /** How many more go out at once. */
 let free: number;
+/** How many pass those that wait, by project; '' stands for any. */
+let passing: Readonly<Record<string, number>>;
 /** How many wait at the provider, by project. */
 let waiting: Readonly<Record<string, number>>;
 let handOver: (backlog: Backlog) => void;
@@ -37,8 +39,10 @@ beforeEach(() => {
   });
   free = 0;
   waiting = {};
+  passing = {};
   provider = providerWith(({ priority, projectId }) => ({
     free,
+    passing: passing[projectId] ?? 0,
     waiting: waiting[projectId] ?? 0,
     ahead: (waiting.c ?? 0) + (priority === 'code' ? 0 : (waiting.a ?? 0) + (waiting.b ?? 0)),
   }));
@@ -94,6 +98,22 @@ describe('the admission of attempts', () => {
     free = 3;
     waiting = { b: 2 };
     expect(admitted(A, B)).toEqual([7, 2]);
+  });
+
+  it('while too many wait of projects with their share in flight, those of another pass them, also behind starts that wait', () => {
+    waiting = { a: 20, c: 20 };
+    passing = { b: 2, '': 10 };
+    expect(admitted(A, CODES_OF_C, B)).toEqual([0, 0, 2]);
+    starts.add([start(1), start(2, { backlog: CODES_OF_C })]);
+    expect(admitted(A, CODES_OF_C, B)).toEqual([0, 0, 2]);
+    expect([A, CODES_OF_C, B].map((each) => starts.hasCapacity(provider, each))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    starts.add([start(3, { backlog: B })]);
+    expect(admitted(B)).toEqual([1]);
+    expect(ready()).toEqual([anSmsId(3)]);
   });
 
   it('as many may wait as a quarter of what the provider took in the last second', () => {

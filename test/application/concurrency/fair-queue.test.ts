@@ -148,11 +148,37 @@ it('a fair queue checks no project that waits while no place is free', () => {
 
 it('a fair queue has capacity for what goes out at once behind all that waits, and tells how many of a backlog wait', () => {
   const queue = queueOf(...many(2, 'A'), item('A', 'text'), item('B'));
-  expect(queue.capacity({ priority: 'code', projectId: 'A' }, 7)).toEqual({ free: 3, waiting: 2, ahead: 3 });
+  expect(queue.capacity({ priority: 'code', projectId: 'A' }, 7)).toEqual({
+    free: 3,
+    passing: 3,
+    waiting: 2,
+    ahead: 3,
+  });
   expect(queue.capacity({ priority: 'campaign', projectId: 'A' }, 4)).toEqual({
     free: 0,
+    passing: 0,
     waiting: 0,
     ahead: 4,
   });
-  expect(queue.capacity({ priority: 'code', projectId: 'B' }, -1)).toEqual({ free: 0, waiting: 1, ahead: 3 });
+  expect(queue.capacity({ priority: 'code', projectId: 'B' }, -1)).toEqual({
+    free: 0,
+    passing: 0,
+    waiting: 1,
+    ahead: 3,
+  });
+});
+
+it('a project passes what waits of projects with slow ones in flight', () => {
+  const { clock, queue, begin } = limited(20, ...many(17, 'A'));
+  begin();
+  clock.now += SLOW_AFTER_MS;
+  for (const each of many(5, 'A')) queue.add(each);
+  expect(begin()).toBe('');
+  const capacityOf = (projectId: string) =>
+    queue.capacity({ priority: 'code', projectId }, 20 - queue.inFlight);
+  expect(capacityOf('A')).toMatchObject({ free: 0, passing: 0 });
+  expect(capacityOf('B')).toMatchObject({ free: 0, passing: 2 });
+  queue.add(item('B'));
+  expect(capacityOf('B')).toMatchObject({ passing: 1 });
+  expect(begin()).toBe('B');
 });

@@ -56,7 +56,7 @@ beforeEach(() => {
       revoked.push(ids);
     },
     whenHandedOver: (listener) => listener({ priority: 'code', projectId: 'told' }),
-    capacity: ({ projectId }) => ({ free: 0, waiting: projectId.length, ahead: 40 }),
+    capacity: ({ projectId }) => ({ free: 0, passing: 0, waiting: projectId.length, ahead: 40 }),
     health: () => ({ ok: true, detail: 'bound' }),
     check: async () => ({ ok: true, detail: 'welcome' }),
     async close() {},
@@ -124,12 +124,12 @@ describe('the capacity of a guarded provider', () => {
   it('the capacity is that of its provider, and without limit while the provider is not called', async () => {
     const backlog = { priority: 'code', projectId: PROJECT_ID } as const;
     const waiting = PROJECT_ID.length;
-    expect(guarded.capacity(backlog)).toEqual({ free: 0, waiting, ahead: 40 });
+    expect(guarded.capacity(backlog)).toEqual({ free: 0, passing: 0, waiting, ahead: 40 });
     nextResult = () => BUSY;
     await submit(10);
     expect(guarded.capacity(backlog)).toEqual(UNLIMITED_CAPACITY);
     now += PROVIDER_OPEN_WINDOWS_MS[0] ?? 0;
-    expect(guarded.capacity(backlog)).toEqual({ free: 0, waiting, ahead: 40 });
+    expect(guarded.capacity(backlog)).toEqual({ free: 0, passing: 0, waiting, ahead: 40 });
   });
 });
 

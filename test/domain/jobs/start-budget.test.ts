@@ -17,6 +17,7 @@ function begun(budget: StartBudget, backlog: Backlog): number {
 }
 
 const MANY = 100;
+const NONE_PASS = { passing: () => 0, passingInAll: 0 };
 
 interface Allowed {
   readonly atOnce: number;
@@ -27,7 +28,7 @@ interface Allowed {
 
 /** The same of every priority and backlog. */
 const budgetOf = ({ own, ...ofPriority }: Allowed) =>
-  new StartBudget({ ofPriority: () => ofPriority, ofBacklog: () => own });
+  new StartBudget({ ofPriority: () => ofPriority, ofBacklog: () => own, ...NONE_PASS });
 
 it.each([
   ['what goes out at once, and those that may wait', { atOnce: 2, own: 3, shared: 0, inAll: MANY }, 5],
@@ -67,6 +68,7 @@ it('a priority without a limit takes nothing from the others', () => {
       inAll: 0,
     }),
     ofBacklog: () => 0,
+    ...NONE_PASS,
   });
   expect([begun(budget, A), begun(budget, TEXTS)]).toEqual([10, 2]);
 });
@@ -79,6 +81,7 @@ it('no backlog is asked for while nothing more of its priority may begin', () =>
       asked += 1;
       return 1;
     },
+    ...NONE_PASS,
   });
   const backlogs = Array.from(
     { length: 1_000 },
@@ -86,4 +89,31 @@ it('no backlog is asked for while nothing more of its priority may begin', () =>
   );
   expect(backlogs.reduce((sum, backlog) => sum + begun(budget, backlog), 0)).toBe(3);
   expect(asked).toBeLessThanOrEqual(3);
+});
+
+it('while too many wait, others of a project pass that go out at once, and no more in all than go out', () => {
+  const passing = new Map([
+    ['a', 0],
+    ['b', 2],
+    ['c', 4],
+  ]);
+  const budget = new StartBudget({
+    ofPriority: () => ({ atOnce: 1, shared: 0, inAll: -1 }),
+    ofBacklog: () => -1,
+    passing: ({ projectId }) => passing.get(projectId) ?? 0,
+    passingInAll: 5,
+  });
+  const C: Backlog = { priority: 'code', projectId: 'c' };
+  expect([begun(budget, A), begun(budget, B), begun(budget, C)]).toEqual([1, 2, 3]);
+  expect([A, B, C].map((each) => budget.passes(each))).toEqual([false, false, false]);
+});
+
+it('what passes of one priority is counted for all of its project', () => {
+  const budget = new StartBudget({
+    ofPriority: () => ({ atOnce: 0, shared: 0, inAll: 0 }),
+    ofBacklog: () => 0,
+    passing: () => 2,
+    passingInAll: MANY,
+  });
+  expect([begun(budget, TEXTS), begun(budget, A), begun(budget, B)]).toEqual([2, 0, 2]);
 });

@@ -1,14 +1,19 @@
 import { expect, it } from 'vitest';
-import { mayHaveMore, waitingMax } from '../../../src/domain/providers/submission-share.ts';
+import { moreInFlight, waitingMax } from '../../../src/domain/providers/submission-share.ts';
 
 it('of a backlog four may wait at a provider, or a quarter of what it took, rounded up', () => {
   expect([0, 1, 16, 17, 100].map(waitingMax)).toEqual([4, 4, 4, 5, 25]);
 });
 
-it('a project without slow submissions may have as many in flight as it leaves free', () => {
-  expect(mayHaveMore({ inFlight: 4, slow: 0 }, { free: 5, places: 9 })).toBe(true);
-  expect(mayHaveMore({ inFlight: 9, slow: 0 }, { free: 1, places: 10 })).toBe(false);
-  expect(mayHaveMore({ inFlight: 8, slow: 0 }, { free: 2, places: 10 })).toBe(true);
-  expect(mayHaveMore({ inFlight: 7, slow: 2 }, { free: 3, places: 10 })).toBe(false);
-  expect(mayHaveMore({ inFlight: 7, slow: 1 }, { free: 3, places: 10 })).toBe(true);
+it('a project without slow submissions may have as many in flight as it leaves free, and more but for the kept places', () => {
+  expect(moreInFlight({ inFlight: 0, slow: 0 }, { free: 1, places: 10 })).toBe(1);
+  expect(moreInFlight({ inFlight: 0, slow: 0 }, { free: 9, places: 10 })).toBe(8);
+  expect(moreInFlight({ inFlight: 4, slow: 0 }, { free: 5, places: 9 })).toBe(4);
+  expect(moreInFlight({ inFlight: 8, slow: 0 }, { free: 2, places: 10 })).toBe(1);
+  expect(moreInFlight({ inFlight: 9, slow: 0 }, { free: 1, places: 10 })).toBe(0);
+});
+
+it('a project with slow submissions may have more while those are fewer than the places that are free beyond the kept ones', () => {
+  expect(moreInFlight({ inFlight: 7, slow: 1 }, { free: 3, places: 10 })).toBe(1);
+  expect(moreInFlight({ inFlight: 7, slow: 2 }, { free: 3, places: 10 })).toBe(0);
 });
