@@ -104,8 +104,8 @@ export class WaitingStarts {
   }
 
   /**
-   * Whether the provider has capacity for an attempt of the backlog that waited here. More urgent ones go before it, but for those
-   * whose projects have their share in flight.
+   * Whether the provider has capacity for an attempt of the backlog that waited here. More urgent ones go before it, but those
+   * whose projects have their share in flight do not.
    */
   hasCapacity(provider: ChannelProvider, backlog: Backlog): boolean {
     const queue = this.#queueOf(provider);

@@ -23,8 +23,8 @@ interface Allowances {
 
 /**
  * Decides what may begin at one provider in one batch: as many submissions as go out at once, of any backlog, besides them as
- * many as may wait there, and then those that pass what waits. The limit of a backlog is not asked for while no more of its priority may begin: there may be thousands
- * of backlogs.
+ * many as may wait there, and then those that pass what waits. The limit of a backlog is not asked for while no more of its
+ * priority may wait: there may be thousands of backlogs.
  */
 export class StartBudget {
   readonly #given: Allowances;
