@@ -67,12 +67,7 @@ export class PeerStream extends Duplex implements PeerWork {
   #closed: { readonly error: Error | null } | null = null;
 
   /** `owner` pays for what TLS computes within `push`. */
-  constructor(
-    socket: Socket,
-    owner: string,
-    time: Pick<PeerTime, 'run' | 'drop'>,
-    limits: PeerLimits = RECEIVER_LIMITS,
-  ) {
+  constructor(socket: Socket, owner: string, time: Pick<PeerTime, 'run' | 'drop'>, limits: PeerLimits) {
     super();
     this.#socket = socket;
     this.#owner = owner;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createServer } from 'node:tls';
+import { createServer, type TlsOptions } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { encodePdu } from '../../../src/adapters/smpp/packaged-pdu.ts';
 import { RECONNECT_MAX_MS, reconnectDelayMs, STEADY_MS } from '../../../src/adapters/smpp/smpp-bind.ts';
@@ -310,13 +310,14 @@ describeWithSmsc('the check of the SMPP provider', () => {
 });
 
 describeWithSmsc(`the SMPP provider over TLS${hasOpenssl ? '' : ` (skipped: ${OPENSSL_MISSING})`}`, () => {
-  const { ca, keys, other } = hasOpenssl
+  const { ca, keys, other, rsa } = hasOpenssl
     ? withCertificateAuthority((authority) => ({
         ca: authority.ca,
         keys: authority.issue('localhost', 2),
         other: authority.issue('smsc.example', 2),
+        rsa: authority.issue('localhost', 2, 'rsa'),
       }))
-    : { ca: '', keys: null, other: null };
+    : { ca: '', keys: null, other: null, rsa: null };
   if (!hasOpenssl && process.env.REQUIRE_SERVICES === '1') throw new Error(OPENSSL_MISSING);
 
   it.skipIf(!hasOpenssl)('the SMPP provider carries messages over TLS', async () => {
@@ -349,6 +350,21 @@ describeWithSmsc(`the SMPP provider over TLS${hasOpenssl ? '' : ` (skipped: ${OP
       expect(smsc.of('bind')).toEqual([]);
     },
   );
+
+  it.skipIf(!hasOpenssl)(
+    'the SMPP provider agrees on no key with a prime that the SMSC chooses',
+    async () => {
+      const smsc = await startSmsc();
+      const healthWith = async (ciphers: string) => {
+        const port = await tlsInFrontOf(smsc.port, rsa, { maxVersion: 'TLSv1.2', dhparam: 'auto', ciphers });
+        const world = aWorld(port, { address: { host: 'localhost', port, tls: true, ca } });
+        await world.begin();
+        return world.provider.health();
+      };
+      expect(await healthWith('DHE-RSA-AES128-GCM-SHA256')).toMatchObject({ ok: false });
+      expect(await healthWith('ECDHE-RSA-AES128-GCM-SHA256')).toMatchObject({ ok: true });
+    },
+  );
 });
 
 describe('the wait before the SMPP provider connects again', () => {
@@ -366,8 +382,8 @@ describe('the wait before the SMPP provider connects again', () => {
 });
 
 /** A server that ends TLS and passes on what is in it; its port. */
-async function tlsInFrontOf(port: number, keys: KeyPair | null): Promise<number> {
-  const server = createServer({ ...keys }, (client) => {
+async function tlsInFrontOf(port: number, keys: KeyPair | null, options: TlsOptions = {}): Promise<number> {
+  const server = createServer({ ...keys, ...options }, (client) => {
     const smsc = connect(port, '127.0.0.1');
     client.pipe(smsc).pipe(client);
     for (const socket of [client, smsc]) {

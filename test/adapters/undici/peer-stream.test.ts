@@ -6,11 +6,13 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
   HANDSHAKE_FREE_MS,
   HEADER_LINES_MAX,
+  type PeerLimits,
   PeerStream,
+  RECEIVER_LIMITS,
   RESPONSE_BYTES_MAX,
   RESPONSE_FREE_MS,
 } from '../../../src/adapters/undici/peer-stream.ts';
-import type { PeerWork } from '../../../src/adapters/undici/peer-time.ts';
+import type { PeerTime, PeerWork } from '../../../src/adapters/undici/peer-time.ts';
 import { until } from '../../support/until.ts';
 
 const HANDSHAKE = 22;
@@ -36,7 +38,13 @@ let computesMs: number;
 let hasEnded: boolean;
 let failure: Error | null;
 
-beforeEach(async () => {
+/** What behind the handshake is limited by nothing but the time of its owner. */
+const SESSION: PeerLimits = { bytesMax: () => Number.POSITIVE_INFINITY, freeMs: () => null, parses: false };
+
+beforeEach(() => open(RECEIVER_LIMITS));
+afterEach(close);
+
+async function open(limits: PeerLimits): Promise<void> {
   [given, held, isHeld, owed, dropped, computesMs, hasEnded, failure] = [[], [], false, 0, 0, 0, false, null];
   server = createServer((accepted) => {
     receiver = accepted;
@@ -45,7 +53,7 @@ beforeEach(async () => {
   await once(server, 'listening');
   socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   await Promise.all([once(socket, 'connect'), once(server, 'connection')]);
-  stream = new PeerStream(socket, 'p', {
+  const time: Pick<PeerTime, 'run' | 'drop'> = {
     run: (_, work) => {
       if (isHeld) held.push(work);
       else compute(work);
@@ -53,7 +61,8 @@ beforeEach(async () => {
     drop: () => {
       dropped += 1;
     },
-  });
+  };
+  stream = new PeerStream(socket, 'p', time, limits);
   stream.on('data', (chunk: Buffer) => given.push(chunk.length));
   stream.once('end', () => {
     hasEnded = true;
@@ -64,12 +73,13 @@ beforeEach(async () => {
     failure = error;
     stream.destroy();
   });
-});
-afterEach(() => {
+}
+
+function close(): void {
   stream.destroy();
   receiver.destroy();
   server.close();
-});
+}
 
 function compute(work: PeerWork): void {
   while (work.isReady) {
@@ -241,4 +251,14 @@ it('a second handshake ends the connection, and TLS sees nothing of it', async (
   receiver.write(record(HANDSHAKE, 28));
   await until(() => failure !== null);
   expect([failure?.name, sum(given)]).toEqual(['HandshakeFailed', before]);
+});
+
+it('all that comes in a session uses the free time of its owner, without an end, and is not read as HTTP', async () => {
+  close();
+  await open(SESSION);
+  beginResponses();
+  secured.write('H');
+  computesMs = RESPONSE_FREE_MS + 1;
+  for (let part = 0; part < 3; part += 1) await give(record(DATA, RESPONSE_BYTES_MAX / 2));
+  expect([stream.waitsForDebt, owed, failure]).toEqual([true, 0, null]);
 });

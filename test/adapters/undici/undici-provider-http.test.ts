@@ -9,6 +9,7 @@ import {
 import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
+import { PeerTime, type PeerWork, PROVIDER_SHARES } from '../../../src/adapters/undici/peer-time.ts';
 import { PROVIDER_HEADER_LINES_MAX } from '../../../src/adapters/undici/provider-connector.ts';
 import {
   PROVIDER_CONNECTIONS_MAX,
@@ -18,14 +19,35 @@ import {
 } from '../../../src/adapters/undici/undici-provider-http.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
+  type ProviderRequest,
   type ProviderResponse,
 } from '../../../src/application/ports/provider-http.ts';
 import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
 import { PLACES_PER_KEPT } from '../../../src/domain/providers/submission-share.ts';
+import { withCertificateAuthority } from '../../support/certificates.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
 import { portOf } from '../../support/port-of.ts';
 import type { Behaviour } from '../../support/tls-receiver.ts';
+import { until } from '../../support/until.ts';
 import { certificates, closeAll, OK, receive } from './local-receivers.ts';
+
+/** Notes whose work it is, and holds it while told to. */
+class HoldingTime extends PeerTime {
+  readonly owners = new Set<string>();
+  readonly held: (() => void)[] = [];
+  isHeld = false;
+
+  override run(name: string, work: PeerWork): void {
+    this.owners.add(name);
+    if (this.isHeld) this.held.push(() => super.run(name, work));
+    else super.run(name, work);
+  }
+
+  resume(): void {
+    this.isHeld = false;
+    for (const run of this.held.splice(0)) run();
+  }
+}
 
 /** The deadline of requests that nobody responds to. */
 const SOON_MS = 300;
@@ -290,14 +312,24 @@ describe('the HTTP client of a provider', () => {
     const other = { priority: 'code', projectId: 'b' } as const;
     const told: string[] = [];
     http.whenHandedOver(({ projectId }) => told.push(projectId));
-    expect(http.capacity(backlog)).toEqual({ free: PROVIDER_REQUESTS_MAX, waiting: 0, ahead: 0 });
+    expect(http.capacity(backlog)).toEqual({
+      free: PROVIDER_REQUESTS_MAX,
+      passing: OF_ONE_PROJECT,
+      waiting: 0,
+      ahead: 0,
+    });
     const sent = Array.from({ length: OF_ONE_PROJECT + 3 }, () =>
       http.send({ method: 'POST', url: peer.url('/first'), backlog }),
     );
     await peer.arrived(OF_ONE_PROJECT);
     const left = PROVIDER_REQUESTS_MAX - OF_ONE_PROJECT;
-    expect(http.capacity(backlog)).toEqual({ free: left - 3, waiting: 3, ahead: 3 });
-    expect(http.capacity(other)).toEqual({ free: left - 3, waiting: 0, ahead: 3 });
+    expect(http.capacity(backlog)).toEqual({ free: left - 3, passing: 0, waiting: 3, ahead: 3 });
+    expect(http.capacity(other)).toEqual({
+      free: left - 3,
+      passing: Math.ceil(left / 2),
+      waiting: 0,
+      ahead: 3,
+    });
     expect(told).toEqual(Array(OF_ONE_PROJECT).fill('a'));
     await http.close();
     await Promise.all(sent);
@@ -573,6 +605,40 @@ describe.skipIf(!hasOpenssl)(`the HTTP client over TLS (skipped when ${OPENSSL_M
       reason: expect.stringMatching(reason),
     });
     expect(peer.requests).toEqual([]);
+  });
+
+  it('no key is agreed on with a prime that the server chooses, and there is no second handshake', async () => {
+    const { ca, pair } = withCertificateAuthority((authority) => ({
+      ca: authority.ca,
+      pair: authority.issue('localhost', 2, 'rsa'),
+    }));
+    const responseOf = async (behaviour: Behaviour, ciphers: string) => {
+      const peer = await receive(behaviour, { ...pair, maxVersion: 'TLSv1.2', dhparam: 'auto', ciphers });
+      return client({ ca }).send({ method: 'POST', url: `https://localhost:${peer.port}/` });
+    };
+    const ECDHE = 'ECDHE-RSA-AES128-GCM-SHA256';
+    expect(await responseOf(responding, 'DHE-RSA-AES128-GCM-SHA256')).toMatchObject({ kind: 'not-sent' });
+    expect(await responseOf(responding, ECDHE)).toMatchObject({ kind: 'responded' });
+    const renegotiating: Behaviour = (socket) => socket.renegotiate({}, () => socket.write(OK));
+    expect(await responseOf(renegotiating, ECDHE)).toMatchObject({ kind: 'unclear' });
+  });
+
+  it('what TLS computes for a provider is timed as its own, and waits while it is in debt', async () => {
+    const peerTime = new HoldingTime(PROVIDER_SHARES);
+    const http = client({ ca: certificates?.ca ?? '', name: 'gateway', peerTime });
+    const peer = await receive(responding, certificates?.local);
+    const request: ProviderRequest = { method: 'POST', url: `https://localhost:${peer.port}/` };
+    expect(await http.send(request)).toMatchObject({ kind: 'responded' });
+    expect([...peerTime.owners]).toEqual(['gateway']);
+    peerTime.isHeld = true;
+    let isSettled = false;
+    const second = http.send(request).finally(() => {
+      isSettled = true;
+    });
+    await until(() => peerTime.held.length > 0);
+    expect(isSettled).toBe(false);
+    peerTime.resume();
+    expect(await second).toMatchObject({ kind: 'responded' });
   });
 
   it('a request whose connection comes after the deadline never goes out', async () => {
