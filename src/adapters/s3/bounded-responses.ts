@@ -2,6 +2,7 @@ import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { Readable } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
+import type { TLSSocket } from 'node:tls';
 import { BodyPieces } from '../../application/body-pieces.ts';
 import { GrowingBuffer } from '../../application/growing-buffer.ts';
 
@@ -16,14 +17,30 @@ const DOCTYPE = /<!doctype/i;
 
 const ENDED_TOO_SOON = 'The bucket ended its response too soon';
 
+/** Opens TLS to an address. The socket emits `secureConnect`, or `error`. */
+export type ConnectTls = (address: {
+  readonly host: string;
+  readonly port: number;
+  /** To the end of the handshake, in milliseconds. */
+  readonly timeoutMs: number;
+}) => TLSSocket;
+
 /** Node's agents have this method, and its types do not. */
 type RequestingAgent = Agent & { addRequest(request: ClientRequest, ...rest: unknown[]): void };
 
-/** The agents of a client. A request fails that gets too many responses below 200, or a body in too many small pieces. */
-export function boundedAgents(): { readonly httpAgent: Agent; readonly httpsAgent: TlsAgent } {
+/** The agents of a client; a TLS connection takes `timeoutMs` at most. A request fails that gets too many responses below 200, or a body in too many small pieces. */
+export function boundedAgents(
+  connectTls: ConnectTls,
+  timeoutMs: number,
+): {
+  readonly httpAgent: Agent;
+  readonly httpsAgent: TlsAgent;
+} {
   const options = { keepAlive: true, maxSockets: CONNECTIONS_MAX };
   const httpAgent = new Agent(options);
   const httpsAgent = new TlsAgent(options);
+  httpsAgent.createConnection = ({ host, port }) =>
+    connectTls({ host: host ?? '', port: Number(port), timeoutMs });
   for (const agent of [httpAgent, httpsAgent] as RequestingAgent[]) {
     const addRequest = agent.addRequest.bind(agent);
     agent.addRequest = (request, ...rest) => {

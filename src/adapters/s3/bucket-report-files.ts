@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
-import { boundedAgents, boundedResponses } from './bounded-responses.ts';
+import { boundedAgents, boundedResponses, type ConnectTls } from './bounded-responses.ts';
 
 /** Where a bucket is, and who may use it. */
 export interface BucketConfig {
@@ -63,11 +63,14 @@ export class BucketError extends Error {
  */
 export class BucketReportFiles implements ReportFiles {
   readonly #config: BucketConfig;
+  readonly #connectTls: ConnectTls;
   readonly #timeouts: BucketTimeouts;
   #opened: Promise<{ sdk: typeof import('@aws-sdk/client-s3'); client: S3Client }> | null = null;
 
-  constructor(config: BucketConfig, timeouts: BucketTimeouts = TIMEOUTS) {
+  /** `connectTls` is for an endpoint with https. */
+  constructor(config: BucketConfig, connectTls: ConnectTls, timeouts: BucketTimeouts = TIMEOUTS) {
     this.#config = config;
+    this.#connectTls = connectTls;
     this.#timeouts = timeouts;
   }
 
@@ -188,7 +191,7 @@ export class BucketReportFiles implements ReportFiles {
         requestTimeout: responseMs,
         throwOnRequestTimeout: true,
         socketTimeout: idleMs,
-        ...boundedAgents(),
+        ...boundedAgents(this.#connectTls, connectMs),
       },
     });
     client.middlewareStack.addRelativeTo(boundedResponses(responseMs), {

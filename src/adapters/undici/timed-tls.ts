@@ -1,5 +1,7 @@
 import { connect as connectTcp } from 'node:net';
+import { clearTimeout, setTimeout } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
+import { ConnectTimeout } from './connection-errors.ts';
 import { type PeerLimits, PeerStream } from './peer-stream.ts';
 import type { PeerTime } from './peer-time.ts';
 import { secured, strictSecureContext } from './secure-connection.ts';
@@ -10,6 +12,8 @@ export interface TlsAddress {
   readonly port: number;
   /** Trusted instead of the system's certificate authorities, in PEM. */
   readonly ca?: string | undefined;
+  /** From the start of the lookup to the end of the handshake, in milliseconds; no limit when absent. */
+  readonly timeoutMs?: number;
 }
 
 /** A session has no end of what comes: it uses the free time of its owner. */
@@ -23,11 +27,18 @@ const SESSION_LIMITS: PeerLimits = {
 export type TimedTls = (name: string, address: TlsAddress) => TLSSocket;
 
 export function timedTls(peerTime: Pick<PeerTime, 'run' | 'drop'>): TimedTls {
-  return (name, { host, port, ca }) => {
+  return (name, { host, port, ca, timeoutMs }) => {
     const socket = connectTcp({ host, port, noDelay: true });
     const stream = new PeerStream(socket, name, peerTime, SESSION_LIMITS);
     const connection = secured(stream, { hostname: host, secureContext: strictSecureContext(ca ?? null) });
     stream.on('error', (error) => connection.destroy(error));
+    if (timeoutMs !== undefined) {
+      const late = setTimeout(
+        () => connection.destroy(new ConnectTimeout('No connection in time')),
+        timeoutMs,
+      );
+      for (const event of ['secureConnect', 'close']) connection.once(event, () => clearTimeout(late));
+    }
     return connection;
   };
 }

@@ -4,9 +4,14 @@ import { csvEncoder } from '../../adapters/csv/csv-encoder.ts';
 import { MemoryReportFiles } from '../../adapters/memory/report-files.ts';
 import { DirectoryReportFiles } from '../../adapters/node/directory-report-files.ts';
 import { BucketReportFiles } from '../../adapters/s3/bucket-report-files.ts';
+import { PeerTime, PROVIDER_SHARES } from '../../adapters/undici/peer-time.ts';
+import { timedTls } from '../../adapters/undici/timed-tls.ts';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
 import type { ReportsConfig } from '../config/config.ts';
 import { ports } from '../tokens.ts';
+
+/** A bucket that costs much keeps nobody waiting. */
+const bucketTls = timedTls(new PeerTime(PROVIDER_SHARES));
 
 /** The csv files of reports, and csv as such. */
 export const reports = (config: ReportsConfig = { kind: 'memory' }) =>
@@ -23,7 +28,7 @@ function reportFilesOf(config: ReportsConfig): ReportFiles {
     case 'directory':
       return new DirectoryReportFiles(config);
     case 'bucket':
-      return new BucketReportFiles(config);
+      return new BucketReportFiles(config, (address) => bucketTls(config.bucket, address));
     default:
       return config satisfies never;
   }

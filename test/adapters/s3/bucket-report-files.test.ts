@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -9,6 +10,9 @@ import {
   BucketReportFiles,
 } from '../../../src/adapters/s3/bucket-report-files.ts';
 import { bucketAt } from '../../support/bucket.ts';
+import { withCertificateAuthority } from '../../support/certificates.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
+import { connectTls } from '../../support/provider-tls.ts';
 import { until } from '../../support/until.ts';
 
 const ID = 'a1'.repeat(20);
@@ -26,6 +30,16 @@ afterEach(() => {
   for (const server of opened.splice(0)) server.close();
 });
 
+const configAt = (endpoint: string): BucketConfig => ({
+  bucket: 'reports',
+  prefix: 'a/b',
+  endpoint,
+  region: 'us-east-1',
+  pathStyle: true,
+  accessKeyId: 'the-access-key',
+  secretAccessKey: 'the-secret',
+});
+
 /** A bucket whose responses are made by the test; it notes the requests. */
 async function bucketThat(respond: Respond, timeouts = TIMEOUTS) {
   const requests: string[] = [];
@@ -41,16 +55,8 @@ async function bucketThat(respond: Respond, timeouts = TIMEOUTS) {
     },
   });
   const { port } = server.address() as AddressInfo;
-  const config: BucketConfig = {
-    bucket: 'reports',
-    prefix: 'a/b',
-    endpoint: `http://127.0.0.1:${port}`,
-    region: 'us-east-1',
-    pathStyle: true,
-    accessKeyId: 'the-access-key',
-    secretAccessKey: 'the-secret',
-  };
-  return { files: new BucketReportFiles(config, timeouts), requests };
+  const config = configAt(`http://127.0.0.1:${port}`);
+  return { files: new BucketReportFiles(config, connectTls, timeouts), requests };
 }
 
 const isListing = ({ method, url = '' }: IncomingMessage): boolean =>
@@ -313,7 +319,8 @@ describe.skipIf(bucketUrl === '')(
   bucketUrl === '' ? 'a real bucket (skipped: TEST_S3_URL is not set)' : 'a real bucket',
   () => {
     const config = bucketAt(bucketUrl || 'http://a:b@127.0.0.1/reports');
-    const ask = (changed: Partial<BucketConfig>) => new BucketReportFiles({ ...config, ...changed });
+    const ask = (changed: Partial<BucketConfig>) =>
+      new BucketReportFiles({ ...config, ...changed }, connectTls);
 
     it('a real bucket rejects a wrong secret, and the error does not repeat it', async () => {
       const secretAccessKey = 'hunter2hunter2';
@@ -334,3 +341,57 @@ describe.skipIf(bucketUrl === '')(
     });
   },
 );
+
+describe.skipIf(!hasOpenssl)(`a bucket over TLS (skipped when ${OPENSSL_MISSING})`, () => {
+  it('a file is written and read, and no key is agreed on with a prime that the bucket chooses', async () => {
+    const { ca, pair } = withCertificateAuthority((authority) => ({
+      ca: authority.ca,
+      pair: authority.issue('localhost', 2, 'rsa'),
+    }));
+    const askWith = async (ciphers: string) => {
+      const server = createTlsServer(
+        { ...pair, maxVersion: 'TLSv1.2', dhparam: 'auto', ciphers },
+        (request, response) => {
+          request.resume();
+          if (isListing(request)) xml(response, 200, '<ListMultipartUploadsResult/>');
+          else if (request.method === 'GET') response.end('a,b');
+          else response.setHeader('ETag', '"e"').end();
+        },
+      ).listen(0, 'localhost');
+      await once(server, 'listening');
+      opened.push({
+        close: () => {
+          server.closeAllConnections();
+          server.close();
+        },
+      });
+      const endpoint = `https://localhost:${(server.address() as AddressInfo).port}`;
+      const files = new BucketReportFiles(
+        configAt(endpoint),
+        (address) => connectTls({ ...address, ca }),
+        PATIENT,
+      );
+      await files.write(ID, contentOf('a,b'));
+      return Buffer.concat((await (await files.read(ID))?.toArray()) ?? []).toString();
+    };
+    expect(await askWith('ECDHE-RSA-AES128-GCM-SHA256')).toBe('a,b');
+    await expect(askWith('DHE-RSA-AES128-GCM-SHA256')).rejects.toThrow('The bucket reports cannot be used');
+  });
+
+  it('BucketReportFiles gives a bucket up that makes no handshake', async () => {
+    const server = createTcpServer().listen(0, 'localhost');
+    await once(server, 'listening');
+    const sockets: Socket[] = [];
+    server.on('connection', (socket) => sockets.push(socket));
+    opened.push({
+      close: () => {
+        for (const socket of sockets) socket.destroy();
+        server.close();
+      },
+    });
+    const endpoint = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const files = new BucketReportFiles(configAt(endpoint), connectTls, { ...PATIENT, connectMs: 200 });
+    await expect(files.read(ID)).rejects.toThrow('No connection in time');
+    expect(sockets).not.toHaveLength(0);
+  });
+});
