@@ -361,8 +361,8 @@ describe('the limits of one process in docs/performance.md', () => {
         `${HANDSHAKE_FREE_MS} ms of a handshake and ${RESPONSE_FREE_MS} ms of a response are free, and of the handshakes of a project ${RECEIVER_SHARES.freeMsMax} ms at once and then ${RECEIVER_SHARES.free * 100} % of the time; what they take beyond is ${RECEIVER_SHARES.owner * 100} % of the event loop's time at most for a project, and ${RECEIVER_SHARES.all * 100} % in all; no more than ${PEER_ROUND_MS} ms in one round of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB and ${HEADER_LINES_MAX} header lines in a row`,
       ],
       [
-        'TLS of channel providers',
-        `timed in the same way: ${PROVIDER_SHARES.freeMsMax / 1_000} s of a provider at once and then ${PROVIDER_SHARES.free * 100} % of the time are free, and ${PROVIDER_SHARES.owner * 100} % are for what it takes beyond, ${PROVIDER_SHARES.all * 100} % in all`,
+        'TLS of channel providers, a bucket and a trace receiver',
+        `timed in the same way: ${PROVIDER_SHARES.freeMsMax / 1_000} s of each at once and then ${PROVIDER_SHARES.free * 100} % of the time are free, and ${PROVIDER_SHARES.owner * 100} % are for what it takes beyond, ${PROVIDER_SHARES.all * 100} % in all`,
       ],
       [
         'PDUs of one SMSC',

@@ -28,7 +28,10 @@ export type ConnectTls = (address: {
 /** Node's agents have this method, and its types do not. */
 type RequestingAgent = Agent & { addRequest(request: ClientRequest, ...rest: unknown[]): void };
 
-/** The agents of a client; a TLS connection takes `timeoutMs` at most. A request fails that gets too many responses below 200, or a body in too many small pieces. */
+/**
+ * The agents of a client. A request fails that gets too many responses below 200, or a body in too many small pieces. Opening TLS
+ * takes `timeoutMs` at most.
+ */
 export function boundedAgents(
   connectTls: ConnectTls,
   timeoutMs: number,
