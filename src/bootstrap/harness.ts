@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { ContainerModule } from 'inversify';
+import { HTTPS_PORT } from '../adapters/egress/webhook-url.ts';
 import type { ObservedReply } from '../adapters/http/server/replies/observed-reply.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { RabbitJobQueue } from '../adapters/rabbitmq/job-queue.ts';
 import type { SimulatedScript } from '../adapters/simulator/simulator.ts';
-import { HTTPS_PORT } from '../adapters/undici/webhook-url.ts';
 import { problemsOf, unfinishedIn } from '../application/billing/audit-ledger.ts';
 import { FailoverJobQueue } from '../application/jobs/failover-job-queue.ts';
 import type { Submission } from '../application/ports/channel-provider.ts';

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import { PROVIDER_REQUESTS_MAX } from '../../src/adapters/undici/undici-provider-http.ts';
+import { PROVIDER_REQUESTS_MAX } from '../../src/adapters/egress/undici-provider-http.ts';
 import { PLACES_PER_KEPT, WAITING_MIN } from '../../src/domain/providers/submission-share.ts';
 import { HOUR_MS } from '../support/builders.ts';
 import { portOf } from '../support/port-of.ts';

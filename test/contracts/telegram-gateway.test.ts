@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { UndiciProviderHttp } from '../../src/adapters/egress/undici-provider-http.ts';
 import { nodeHmac } from '../../src/adapters/node/node-hmac.ts';
 import { TelegramGatewayCallback } from '../../src/adapters/telegram-gateway/telegram-gateway-callback.ts';
 import { TelegramGatewayProvider } from '../../src/adapters/telegram-gateway/telegram-gateway-provider.ts';
-import { UndiciProviderHttp } from '../../src/adapters/undici/undici-provider-http.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../src/domain/providers/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission, NOW } from '../support/builders.ts';
 import { portOf } from '../support/port-of.ts';

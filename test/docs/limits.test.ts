@@ -1,4 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/egress/connections.ts';
+import { PROVIDER_RESPONSES_MS_MAX } from '../../src/adapters/egress/response-rounds.ts';
+import {
+  HANDSHAKE_BYTES_MAX,
+  HANDSHAKE_FREE_MS,
+  HEADER_LINES_MAX,
+  RESPONSE_BYTES_MAX,
+  RESPONSE_FREE_MS,
+} from '../../src/adapters/egress/tls/peer-stream.ts';
+import { PEER_ROUND_MS, PROVIDER_SHARES, RECEIVER_SHARES } from '../../src/adapters/egress/tls/peer-time.ts';
+import {
+  PROVIDER_CONNECTIONS_MAX,
+  PROVIDER_REQUESTS_MAX,
+} from '../../src/adapters/egress/undici-provider-http.ts';
 import {
   ACCEPTING_MS,
   BACKLOG_ROUND_MS,
@@ -64,20 +78,6 @@ import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
 import { READY_JOBS_MAX } from '../../src/adapters/rabbitmq/job-queue.ts';
 import { BUCKET_RESPONSE_BYTES_MAX } from '../../src/adapters/s3/bounded-responses.ts';
 import { READING_MS_MAX } from '../../src/adapters/smpp/smpp-provider.ts';
-import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/undici/connections.ts';
-import {
-  HANDSHAKE_BYTES_MAX,
-  HANDSHAKE_FREE_MS,
-  HEADER_LINES_MAX,
-  RESPONSE_BYTES_MAX,
-  RESPONSE_FREE_MS,
-} from '../../src/adapters/undici/peer-stream.ts';
-import { PEER_ROUND_MS, PROVIDER_SHARES, RECEIVER_SHARES } from '../../src/adapters/undici/peer-time.ts';
-import { PROVIDER_RESPONSES_MS_MAX } from '../../src/adapters/undici/response-rounds.ts';
-import {
-  PROVIDER_CONNECTIONS_MAX,
-  PROVIDER_REQUESTS_MAX,
-} from '../../src/adapters/undici/undici-provider-http.ts';
 import {
   UNKNOWN_KEY_QUERIES_MAX,
   UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,

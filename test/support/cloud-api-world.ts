@@ -1,5 +1,5 @@
+import { UndiciProviderHttp } from '../../src/adapters/egress/undici-provider-http.ts';
 import { nodeHmac } from '../../src/adapters/node/node-hmac.ts';
-import { UndiciProviderHttp } from '../../src/adapters/undici/undici-provider-http.ts';
 import type { Submission } from '../../src/application/ports/channel-provider.ts';
 import type { WhatsappDirectory } from '../../src/application/ports/whatsapp-directory.ts';
 import { cloudApiKind } from '../../src/bootstrap/providers/cloud-api.ts';

@@ -1,5 +1,5 @@
-import { PeerTime, PROVIDER_SHARES } from '../../src/adapters/undici/peer-time.ts';
-import { type TlsAddress, timedTls } from '../../src/adapters/undici/timed-tls.ts';
+import { PeerTime, PROVIDER_SHARES } from '../../src/adapters/egress/tls/peer-time.ts';
+import { type TlsAddress, timedTls } from '../../src/adapters/egress/tls/timed-tls.ts';
 
 /** TLS as the service makes it with providers. */
 export const providerTls = timedTls(new PeerTime(PROVIDER_SHARES));

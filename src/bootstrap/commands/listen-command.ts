@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { RESPONSE_BYTES_MAX } from '../../adapters/undici/peer-stream.ts';
+import { RESPONSE_BYTES_MAX } from '../../adapters/egress/tls/peer-stream.ts';
 import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';
 import { AdminClient } from './admin/admin-client.ts';
 import { pathOf } from './admin/admin-console.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { egressRules } from '../../adapters/egress/egress-rules.ts';
 import { isNetwork } from '../../adapters/http/routing/ip-allow-list.ts';
 import { LOCK_TIMEOUT_MS } from '../../adapters/knex/postgres/postgres-dialect.ts';
-import { egressRules } from '../../adapters/undici/egress-rules.ts';
 import { messageOf } from '../../application/errors/error-text.ts';
 import { headerList } from './header-list.ts';
 

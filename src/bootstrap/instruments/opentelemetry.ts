@@ -1,3 +1,4 @@
+import { UndiciProviderHttp } from '../../adapters/egress/undici-provider-http.ts';
 import {
   tracedProvider,
   tracedRequests,
@@ -5,7 +6,6 @@ import {
   tracedWebhookTransport,
 } from '../../adapters/opentelemetry/traced-ports.ts';
 import { EXPORT_TIMEOUT_MS, Tracing, type TracingOptions } from '../../adapters/opentelemetry/tracing.ts';
-import { UndiciProviderHttp } from '../../adapters/undici/undici-provider-http.ts';
 import type { Instrument } from '../instrument.ts';
 
 /** Traces by OTLP over HTTP. */

@@ -1,9 +1,9 @@
 import { ContainerModule } from 'inversify';
+import { ResponseRounds } from '../../adapters/egress/response-rounds.ts';
+import { PeerTime, PROVIDER_SHARES } from '../../adapters/egress/tls/peer-time.ts';
+import { timedTls } from '../../adapters/egress/tls/timed-tls.ts';
+import { UndiciProviderHttp } from '../../adapters/egress/undici-provider-http.ts';
 import { type SimulatedMessage, Simulator } from '../../adapters/simulator/simulator.ts';
-import { PeerTime, PROVIDER_SHARES } from '../../adapters/undici/peer-time.ts';
-import { ResponseRounds } from '../../adapters/undici/response-rounds.ts';
-import { timedTls } from '../../adapters/undici/timed-tls.ts';
-import { UndiciProviderHttp } from '../../adapters/undici/undici-provider-http.ts';
 import type { ChannelProvider, ChannelProviders } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';

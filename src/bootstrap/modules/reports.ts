@@ -1,11 +1,11 @@
 import { ContainerModule } from 'inversify';
 import { csvDecoder } from '../../adapters/csv/csv-decoder.ts';
 import { csvEncoder } from '../../adapters/csv/csv-encoder.ts';
+import { PeerTime, PROVIDER_SHARES } from '../../adapters/egress/tls/peer-time.ts';
+import { timedTls } from '../../adapters/egress/tls/timed-tls.ts';
 import { MemoryReportFiles } from '../../adapters/memory/report-files.ts';
 import { DirectoryReportFiles } from '../../adapters/node/directory-report-files.ts';
 import { BucketReportFiles } from '../../adapters/s3/bucket-report-files.ts';
-import { PeerTime, PROVIDER_SHARES } from '../../adapters/undici/peer-time.ts';
-import { timedTls } from '../../adapters/undici/timed-tls.ts';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
 import type { ReportsConfig } from '../config/config.ts';
 import { ports } from '../tokens.ts';

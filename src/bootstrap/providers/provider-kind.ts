@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { TimedTls } from '../../adapters/undici/timed-tls.ts';
+import type { TimedTls } from '../../adapters/egress/tls/timed-tls.ts';
 import type { ChannelProvider } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';

@@ -1,5 +1,5 @@
+import { UndiciProviderHttp } from '../../../src/adapters/egress/undici-provider-http.ts';
 import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
-import { UndiciProviderHttp } from '../../../src/adapters/undici/undici-provider-http.ts';
 import { httpGatewayKind } from '../../../src/bootstrap/providers/http-gateway.ts';
 import type { MadeProvider, ProviderTools } from '../../../src/bootstrap/providers/provider-kind.ts';
 import { secretIn } from '../../../src/bootstrap/providers/secret.ts';

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { UndiciProviderHttp } from '../../../src/adapters/egress/undici-provider-http.ts';
 import {
   REVOCATION_WAIT_MAX_MS,
   REVOCATIONS_IN_FLIGHT_MAX,
   REVOCATIONS_WAITING_MAX,
 } from '../../../src/adapters/telegram-gateway/revocations.ts';
 import { TelegramGatewayProvider } from '../../../src/adapters/telegram-gateway/telegram-gateway-provider.ts';
-import { UndiciProviderHttp } from '../../../src/adapters/undici/undici-provider-http.ts';
 import { MINUTE_LOG_INTERVAL_MS } from '../../../src/application/minute-log.ts';
 import type { Submission } from '../../../src/application/ports/channel-provider.ts';
 import { PROVIDER_RESPONSE_MEMBERS_MAX } from '../../../src/application/ports/provider-http.ts';

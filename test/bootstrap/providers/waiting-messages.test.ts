@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import {
   PROVIDER_REQUESTS_MAX,
   UndiciProviderHttp,
-} from '../../../src/adapters/undici/undici-provider-http.ts';
+} from '../../../src/adapters/egress/undici-provider-http.ts';
+import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import { cloudApiKind } from '../../../src/bootstrap/providers/cloud-api.ts';
 import { httpGatewayKind } from '../../../src/bootstrap/providers/http-gateway.ts';
 import type { ProviderTools } from '../../../src/bootstrap/providers/provider-kind.ts';

@@ -15,9 +15,9 @@ import {
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
-import { PeerTime, PROVIDER_SHARES } from './peer-time.ts';
 import { providerConnector } from './provider-connector.ts';
 import { ResponseRounds } from './response-rounds.ts';
+import { PeerTime, PROVIDER_SHARES } from './tls/peer-time.ts';
 
 /** More responses below 200 before the one that counts are a flood: they have no body that could be counted. */
 const INFORMATIONAL_RESPONSES_MAX = 10;

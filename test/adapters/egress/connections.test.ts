@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { buildConnector, type Client } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Connections, IDLE_CONNECTIONS_MAX } from '../../../src/adapters/undici/connections.ts';
+import { Connections, IDLE_CONNECTIONS_MAX } from '../../../src/adapters/egress/connections.ts';
 
 let server: Server;
 let origin: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { egressRules } from '../../../src/adapters/undici/egress-rules.ts';
+import { egressRules } from '../../../src/adapters/egress/egress-rules.ts';
 import { specialIpv4, specialIpv6 } from '../../support/special-addresses.ts';
 
 describe('without exceptions', () => {

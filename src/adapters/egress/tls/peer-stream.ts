@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
-import { HandshakeFailed, ResponseTooEarly, ResponseTooLong } from './connection-errors.ts';
-import { HeaderLines } from './header-lines.ts';
+import { HandshakeFailed, ResponseTooEarly, ResponseTooLong } from '../connection-errors.ts';
+import { HeaderLines } from '../header-lines.ts';
 import type { PeerTime, PeerWork } from './peer-time.ts';
 import { TlsRecords } from './tls-records.ts';
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { setImmediate as eventLoopRound } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { PROVIDER_RESPONSES_MS_MAX, ResponseRounds } from '../../../src/adapters/undici/response-rounds.ts';
-import { UndiciProviderHttp } from '../../../src/adapters/undici/undici-provider-http.ts';
+import { PROVIDER_RESPONSES_MS_MAX, ResponseRounds } from '../../../src/adapters/egress/response-rounds.ts';
+import { UndiciProviderHttp } from '../../../src/adapters/egress/undici-provider-http.ts';
 import { PROVIDER_RESPONSE_BYTES_MAX } from '../../../src/application/ports/provider-http.ts';
 import { portOf } from '../../support/port-of.ts';
 

@@ -3,9 +3,9 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import type { buildConnector } from 'undici';
 import { AddressBlocked, HandshakeFailed, NameBlocked } from './connection-errors.ts';
 import type { EgressRules } from './egress-rules.ts';
-import { PeerStream, RECEIVER_LIMITS } from './peer-stream.ts';
-import type { PeerTime } from './peer-time.ts';
-import { PendingConnection, securedForHttp, strictSecureContext } from './secure-connection.ts';
+import { PeerStream, RECEIVER_LIMITS } from './tls/peer-stream.ts';
+import type { PeerTime } from './tls/peer-time.ts';
+import { PendingConnection, securedForHttp, strictSecureContext } from './tls/secure-connection.ts';
 import { HTTPS_PORT } from './webhook-url.ts';
 
 /** Every address of a name, or a rejection when it has none. */

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
-import { onNextRound } from '../../application/concurrency/next-round.ts';
+import { onNextRound } from '../../../application/concurrency/next-round.ts';
 
 /** How much of the event loop's time peers get that cost much. */
 export interface PeerShares {

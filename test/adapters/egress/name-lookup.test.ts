@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { LookupAll } from '../../../src/adapters/undici/egress-guard.ts';
-import { LOOKUP_MS_MAX, nameLookup } from '../../../src/adapters/undici/name-lookup.ts';
+import type { LookupAll } from '../../../src/adapters/egress/egress-guard.ts';
+import { LOOKUP_MS_MAX, nameLookup } from '../../../src/adapters/egress/name-lookup.ts';
 import { DELIVERY_ATTEMPT_TIMEOUT_MS } from '../../../src/application/webhooks/delivery-limits.ts';
 import { NameServer, type Zone } from '../../support/name-server.ts';
 

@@ -3,7 +3,7 @@ import type { TlsOptions } from 'node:tls';
 import {
   UndiciWebhookTransport,
   type UndiciWebhookTransportOptions,
-} from '../../../src/adapters/undici/undici-webhook-transport.ts';
+} from '../../../src/adapters/egress/undici-webhook-transport.ts';
 import type { DeliveryResult } from '../../../src/domain/webhooks/delivery-result.ts';
 import { withCertificateAuthority } from '../../support/certificates.ts';
 import { hasOpenssl } from '../../support/openssl.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { HeaderLines } from '../../../src/adapters/undici/header-lines.ts';
+import { HeaderLines } from '../../../src/adapters/egress/header-lines.ts';
 
 let lines: HeaderLines;
 beforeEach(() => {

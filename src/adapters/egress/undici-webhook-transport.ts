@@ -6,8 +6,8 @@ import { guardedConnectors, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
 import { Exchange } from './exchange.ts';
 import { nameLookup } from './name-lookup.ts';
-import { RESPONSE_BYTES_MAX } from './peer-stream.ts';
-import { PeerTime, RECEIVER_SHARES } from './peer-time.ts';
+import { RESPONSE_BYTES_MAX } from './tls/peer-stream.ts';
+import { PeerTime, RECEIVER_SHARES } from './tls/peer-time.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
 
 export interface UndiciWebhookTransportOptions {

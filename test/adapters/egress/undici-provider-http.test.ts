@@ -9,14 +9,14 @@ import {
 import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PeerTime, type PeerWork, PROVIDER_SHARES } from '../../../src/adapters/undici/peer-time.ts';
-import { PROVIDER_HEADER_LINES_MAX } from '../../../src/adapters/undici/provider-connector.ts';
+import { PROVIDER_HEADER_LINES_MAX } from '../../../src/adapters/egress/provider-connector.ts';
+import { PeerTime, type PeerWork, PROVIDER_SHARES } from '../../../src/adapters/egress/tls/peer-time.ts';
 import {
   PROVIDER_CONNECTIONS_MAX,
   PROVIDER_REQUESTS_MAX,
   PROVIDER_REQUESTS_PER_CONNECTION_MAX,
   UndiciProviderHttp,
-} from '../../../src/adapters/undici/undici-provider-http.ts';
+} from '../../../src/adapters/egress/undici-provider-http.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
   type ProviderRequest,

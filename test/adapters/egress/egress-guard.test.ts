@@ -1,10 +1,10 @@
 import type { LookupAddress } from 'node:dns';
 import { isIPv6 } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { guardedConnectors, type LookupAll } from '../../../src/adapters/undici/egress-guard.ts';
-import { egressRules } from '../../../src/adapters/undici/egress-rules.ts';
-import { PeerTime, RECEIVER_SHARES } from '../../../src/adapters/undici/peer-time.ts';
-import { UndiciWebhookTransport } from '../../../src/adapters/undici/undici-webhook-transport.ts';
+import { guardedConnectors, type LookupAll } from '../../../src/adapters/egress/egress-guard.ts';
+import { egressRules } from '../../../src/adapters/egress/egress-rules.ts';
+import { PeerTime, RECEIVER_SHARES } from '../../../src/adapters/egress/tls/peer-time.ts';
+import { UndiciWebhookTransport } from '../../../src/adapters/egress/undici-webhook-transport.ts';
 import { withCertificateAuthority } from '../../support/certificates.ts';
 import { LoopbackSink } from '../../support/loopback-sink.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';

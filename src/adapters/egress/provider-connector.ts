@@ -2,9 +2,9 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { ResponseTooLong } from './connection-errors.ts';
 import { HeaderLines } from './header-lines.ts';
-import { type PeerLimits, PeerStream, RESPONSE_BYTES_MAX, RESPONSE_FREE_MS } from './peer-stream.ts';
-import type { PeerTime } from './peer-time.ts';
-import { PendingConnection, securedForHttp, strictSecureContext } from './secure-connection.ts';
+import { type PeerLimits, PeerStream, RESPONSE_BYTES_MAX, RESPONSE_FREE_MS } from './tls/peer-stream.ts';
+import type { PeerTime } from './tls/peer-time.ts';
+import { PendingConnection, securedForHttp, strictSecureContext } from './tls/secure-connection.ts';
 
 /** No more header lines in a row are read of one response of a provider. */
 export const PROVIDER_HEADER_LINES_MAX = 200;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TlsRecords } from '../../../src/adapters/undici/tls-records.ts';
+import { TlsRecords } from '../../../../src/adapters/egress/tls/tls-records.ts';
 
 const CHANGE = 20;
 const ALERT = 21;

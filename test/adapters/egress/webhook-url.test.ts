@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { egressRules } from '../../../src/adapters/undici/egress-rules.ts';
-import { parseWebhookUrl } from '../../../src/adapters/undici/webhook-url.ts';
+import { egressRules } from '../../../src/adapters/egress/egress-rules.ts';
+import { parseWebhookUrl } from '../../../src/adapters/egress/webhook-url.ts';
 import { goodUrls } from '../../support/good-urls.ts';
 import { specialUrls } from '../../support/special-addresses.ts';
 

@@ -9,7 +9,7 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import type { buildConnector } from 'undici';
-import { ConnectTimeout } from './connection-errors.ts';
+import { ConnectTimeout } from '../connection-errors.ts';
 import type { PeerStream } from './peer-stream.ts';
 
 const TLS_OPTIONS = {

@@ -4,9 +4,9 @@ import {
   PeerTime,
   type PeerWork,
   RECEIVER_SHARES,
-} from '../../../src/adapters/undici/peer-time.ts';
-import { nextRound } from '../../../src/application/concurrency/next-round.ts';
-import { until } from '../../support/until.ts';
+} from '../../../../src/adapters/egress/tls/peer-time.ts';
+import { nextRound } from '../../../../src/application/concurrency/next-round.ts';
+import { until } from '../../../support/until.ts';
 
 let now: number;
 let processorMs: number;

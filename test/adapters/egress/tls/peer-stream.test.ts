@@ -11,9 +11,9 @@ import {
   RECEIVER_LIMITS,
   RESPONSE_BYTES_MAX,
   RESPONSE_FREE_MS,
-} from '../../../src/adapters/undici/peer-stream.ts';
-import type { PeerTime, PeerWork } from '../../../src/adapters/undici/peer-time.ts';
-import { until } from '../../support/until.ts';
+} from '../../../../src/adapters/egress/tls/peer-stream.ts';
+import type { PeerTime, PeerWork } from '../../../../src/adapters/egress/tls/peer-time.ts';
+import { until } from '../../../support/until.ts';
 
 const HANDSHAKE = 22;
 const DATA = 23;

@@ -1,7 +1,7 @@
 import { connect as connectTcp } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
-import { ConnectTimeout } from './connection-errors.ts';
+import { ConnectTimeout } from '../connection-errors.ts';
 import { type PeerLimits, PeerStream } from './peer-stream.ts';
 import type { PeerTime } from './peer-time.ts';
 import { secured, strictSecureContext } from './secure-connection.ts';
