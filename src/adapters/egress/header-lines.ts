@@ -4,7 +4,7 @@ const BLANK = 0x20;
 const COLON = 0x3a;
 
 /**
- * Counts header lines in a row, in what a receiver sends: lines with a colon. That is all that a parser of HTTP may hold of a
+ * Counts header lines in a row, in what a peer sends: lines with a colon. That is all that a parser of HTTP may hold of a
  * head or of trailers that have no end. A line without a colon ends the row: it is the first line of a response, the length of
  * a chunk, the end of a head, or an error. A line that begins with a blank belongs to the one before it. So lines of bodies
  * are counted only where they are like headers.

@@ -14,12 +14,13 @@ import type { PeerStream } from './peer-stream.ts';
 
 const TLS_OPTIONS = {
   minVersion: 'TLSv1.2',
-  // With DHE the receiver chooses the prime: one of ten thousand bits takes seconds.
+  // With DHE the peer chooses the prime: one of ten thousand bits takes seconds.
   ciphers: `${DEFAULT_CIPHERS}:!kDHE`,
   ecdhCurve: 'X25519:P-256:P-384:P-521',
   // `TlsRecords` lets none begin, but for one in the last record of the first.
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 } as const;
+
 /** TLS 1.2 or later, with keys over elliptic curves. Trusts `ca`, in PEM, or the system's authorities when null. */
 export function strictSecureContext(ca: string | null): SecureContext {
   return createSecureContext({ ...TLS_OPTIONS, ...(ca === null ? {} : { ca }) });

@@ -5,7 +5,7 @@ const HANDSHAKE = 22;
 const LAST_HANDSHAKE_BYTES_MAX = 512;
 
 /**
- * Reads the headers of a receiver's TLS records as they come in. In TLS 1.2 a receiver may ask for a second handshake, in
+ * Reads the headers of a peer's TLS records as they come in. In TLS 1.2 a peer may ask for a second handshake, in
  * messages of four bytes: one record has thousands, and TLS takes a second to reject them. No slice of such a record would cost
  * less.
  */
@@ -14,7 +14,7 @@ export class TlsRecords {
   #headerBytes = 0;
   /** Bytes of the current record that are still to come. */
   #left = 0;
-  /** Handshake records that may still come; no limit until the receiver changes to encryption. */
+  /** Handshake records that may still come; no limit until the peer changes to encryption. */
   #handshakes = Number.POSITIVE_INFINITY;
 
   /** Whether TLS may have these bytes: false once they ask for a second handshake. */
