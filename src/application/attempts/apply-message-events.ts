@@ -1,5 +1,5 @@
 import type { BatchRun } from '../concurrency/batch-runner.ts';
-import { Batcher } from '../concurrency/batcher.ts';
+import { BATCH_ITEMS_MAX, Batcher } from '../concurrency/batcher.ts';
 import type { ItemSettled } from '../concurrency/waiting-items.ts';
 import { isStorageFailure, type StorageFailure } from '../errors/storage-failure.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
@@ -96,9 +96,20 @@ export class ApplyMessageEvents {
     return this.#batcher.isLocked(projectId);
   }
 
-  /** Resolves when the receipts are committed: to their messages, or parked until their submit result is committed. */
-  received(receipts: readonly SubmissionReceipt[]): Promise<void> {
-    return this.#batcher.submitAll(receipts.map((receipt) => ({ kind: 'received', receipt })));
+  /**
+   * Resolves when the receipts are committed: to their messages, or parked until their submit result is committed. Rejects with the
+   * first failure when all were tried. One callback may bring thousands: a batch of them waits at a time, so that
+   * submit results and the receipts of others go between.
+   */
+  async received(receipts: readonly SubmissionReceipt[]): Promise<void> {
+    const failures: unknown[] = [];
+    for (let from = 0; from < receipts.length; from += BATCH_ITEMS_MAX) {
+      const items = receipts
+        .slice(from, from + BATCH_ITEMS_MAX)
+        .map((receipt): Item => ({ kind: 'received', receipt }));
+      await this.#batcher.submitAll(items).catch((failure) => failures.push(failure));
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   /** The same for receipts that can come again, each by itself: see `Batcher.submitEach`. */

@@ -8,6 +8,7 @@ import {
 import { ApplyMessageEvents } from '../../../src/application/attempts/apply-message-events.ts';
 import type { CorrelateReceipts } from '../../../src/application/attempts/correlate-receipts.ts';
 import type { RevokeAttempts } from '../../../src/application/attempts/revoke-attempts.ts';
+import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batcher.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import type { SubmissionReceipt } from '../../../src/application/ports/provider-events.ts';
@@ -33,10 +34,15 @@ type Dropped = ReadonlyMap<string, number>;
  */
 function world({ known, found, dropped }: { known: number; found: number; dropped?: Dropped }) {
   const parked: number[] = [];
+  /** How many submit results each batch has. */
+  const recorded: number[] = [];
   const revoked: PendingRevocation[] = [];
   const logger = new RecordingLogger();
   const correlateReceipts: Pick<CorrelateReceipts, 'recordIds' | 'find' | 'park'> = {
-    recordIds: async () => [],
+    async recordIds(_stores, attempts) {
+      recorded.push(attempts.length);
+      return [];
+    },
     find: async (_stores, given) => ({ events: [], unmatched: given.slice(known) }),
     async park(_stores, early) {
       parked.push(early.length);
@@ -70,7 +76,7 @@ function world({ known, found, dropped }: { known: number; found: number; droppe
     clock: { now: () => NOW },
     logger,
   });
-  return { applyMessageEvents, parked, revoked, logger };
+  return { applyMessageEvents, parked, recorded, revoked, logger };
 }
 
 it('receipts that come early are parked together, and those dropped are logged once a minute for each provider', async () => {
@@ -286,4 +292,20 @@ it('jobs do not wait for a submit result that a lock holds up', async () => {
   await applyMessageEvents.keptUp();
   retries.shift()?.();
   await stored;
+});
+
+it('a submit result waits for one batch of the receipts of a callback, and not for all of them', async () => {
+  const many = Array.from({ length: 4 * BATCH_ITEMS_MAX }, () => receipts).flat();
+  const { applyMessageEvents, recorded } = world({ known: many.length, found: 0 });
+  const receiving = applyMessageEvents.received(many);
+  await applyMessageEvents.submitted({
+    smsId: 'sms-1',
+    attemptNumber: 0,
+    channel: 'sms',
+    result: { kind: 'accepted', providerMessageIds: ['1'] },
+  });
+  expect(recorded.length).toBeLessThanOrEqual(3);
+  expect(recorded.at(-1)).toBe(1);
+  await receiving;
+  expect(recorded.length).toBeGreaterThanOrEqual(12);
 });
