@@ -97,9 +97,9 @@ export class ApplyMessageEvents {
   }
 
   /**
-   * Resolves when the receipts are committed: to their messages, or parked until their submit result is committed. Rejects with the
-   * first failure when all were tried. One callback may bring thousands: a batch of them waits at a time, so that
-   * submit results and the receipts of others go between.
+   * Resolves when the receipts are committed: to their messages, or parked until their submit result is committed. Rejects with
+   * the first failure when all were tried. One callback may bring thousands: a batch of them waits at a time, so that submit
+   * results and the receipts of others go between.
    */
   async received(receipts: readonly SubmissionReceipt[]): Promise<void> {
     const failures: unknown[] = [];
