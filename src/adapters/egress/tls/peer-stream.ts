@@ -13,6 +13,8 @@ export const HANDSHAKE_BYTES_MAX = 16_384;
 export const RESPONSE_BYTES_MAX = 65_536;
 /** No more header lines in a row are read of one response: of a head or of trailers without an end each is held. */
 export const HEADER_LINES_MAX = 200;
+/** No more than this is read while the peer takes nothing of what was written: TLS may respond to each message, in memory. */
+export const READ_DURING_WRITE_BYTES_MAX = 1_048_576;
 /** The most bytes of a response that TLS takes at a time. They may be 250 messages of TLS, which take some milliseconds. */
 const SLICE_BYTES = 1_024;
 /** A handshake that takes longer is a debt. An honest one takes a fifth of it, on a slow machine a half. */
@@ -62,6 +64,8 @@ export class PeerStream extends Duplex implements PeerWork {
   #freeMs: number | null = HANDSHAKE_FREE_MS;
   /** What came and is not given to TLS yet. */
   #waiting: Buffer | null = null;
+  /** What was read since the write began that is not finished; null without one. */
+  #readDuringWrite: number | null = null;
   #hasEnded = false;
   /** How the peer closed the connection, while something of it waits. */
   #closed: { readonly error: Error | null } | null = null;
@@ -144,7 +148,11 @@ export class PeerStream extends Duplex implements PeerWork {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#socket.write(chunk, done);
+    this.#readDuringWrite = 0;
+    this.#socket.write(chunk, (error) => {
+      this.#readDuringWrite = null;
+      done(error);
+    });
   }
 
   override _final(done: (error?: Error | null) => void): void {
@@ -162,6 +170,7 @@ export class PeerStream extends Duplex implements PeerWork {
     const secured = this.#secured;
     if (secured !== null && secured.bytesWritten !== this.#written) this.#beginResponse(secured.bytesWritten);
     this.#read += chunk.length;
+    if (this.#readDuringWrite !== null) this.#readDuringWrite += chunk.length;
     const failure = this.#failureAt(chunk);
     if (failure !== null) {
       (secured ?? this).destroy(failure);
@@ -181,6 +190,8 @@ export class PeerStream extends Duplex implements PeerWork {
 
   #failureAt(chunk: Buffer): Error | null {
     if (!this.#records.accept(chunk)) return new HandshakeFailed('A second handshake');
+    if ((this.#readDuringWrite ?? 0) > READ_DURING_WRITE_BYTES_MAX)
+      return new ResponseTooLong(`More than ${READ_DURING_WRITE_BYTES_MAX} bytes while nothing is taken`);
     if (this.#secured !== null) {
       const bytesMax = this.#limits.bytesMax();
       return this.#read > bytesMax

@@ -8,6 +8,7 @@ import {
   HEADER_LINES_MAX,
   type PeerLimits,
   PeerStream,
+  READ_DURING_WRITE_BYTES_MAX,
   RECEIVER_LIMITS,
   RESPONSE_BYTES_MAX,
   RESPONSE_FREE_MS,
@@ -261,4 +262,30 @@ it('all that comes in a session uses the free time of its owner, without an end,
   computesMs = RESPONSE_FREE_MS + 1;
   for (let part = 0; part < 3; part += 1) await give(record(DATA, RESPONSE_BYTES_MAX / 2));
   expect([stream.waitsForDebt, owed, failure]).toEqual([true, 0, null]);
+});
+
+it('a peer that sends and takes nothing ends the connection, after a mebibyte', async () => {
+  close();
+  await open(SESSION);
+  beginResponses();
+  receiver.pause();
+  const half = record(DATA, READ_DURING_WRITE_BYTES_MAX / 64);
+  stream.write(Buffer.alloc(64 * READ_DURING_WRITE_BYTES_MAX));
+  for (let part = 0; part < 62; part += 1) await give(half);
+  expect(failure).toBe(null);
+  for (let part = 0; part < 4; part += 1) receiver.write(half);
+  await until(() => failure !== null);
+  expect(failure?.name).toBe('ResponseTooLong');
+});
+
+it('a peer that takes what is written may send without an end', async () => {
+  close();
+  await open(SESSION);
+  beginResponses();
+  receiver.resume();
+  for (let part = 0; part < 80; part += 1) {
+    await new Promise((resolve) => stream.write('x', resolve));
+    await give(record(DATA, READ_DURING_WRITE_BYTES_MAX / 64));
+  }
+  expect(failure).toBe(null);
 });
