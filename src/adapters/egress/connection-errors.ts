@@ -27,3 +27,8 @@ export class ResponseTooLong extends Error {
 export class ResponseTooEarly extends Error {
   override readonly name = 'ResponseTooEarly';
 }
+
+/** The peer sends, and reads nothing of what it is sent. */
+export class NothingRead extends Error {
+  override readonly name = 'NothingRead';
+}

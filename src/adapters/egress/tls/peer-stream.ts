@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
-import { HandshakeFailed, ResponseTooEarly, ResponseTooLong } from '../connection-errors.ts';
+import { HandshakeFailed, NothingRead, ResponseTooEarly, ResponseTooLong } from '../connection-errors.ts';
 import { HeaderLines } from '../header-lines.ts';
 import type { PeerTime, PeerWork } from './peer-time.ts';
 import { TlsRecords } from './tls-records.ts';
@@ -13,7 +13,7 @@ export const HANDSHAKE_BYTES_MAX = 16_384;
 export const RESPONSE_BYTES_MAX = 65_536;
 /** No more header lines in a row are read of one response: of a head or of trailers without an end each is held. */
 export const HEADER_LINES_MAX = 200;
-/** No more than this is read while the peer takes nothing of what was written: TLS may respond to each message, in memory. */
+/** No more than this is read while the peer reads nothing of what was written: TLS may respond to each message, in memory. */
 export const READ_DURING_WRITE_BYTES_MAX = 1_048_576;
 /** The most bytes of a response that TLS takes at a time. They may be 250 messages of TLS, which take some milliseconds. */
 const SLICE_BYTES = 1_024;
@@ -191,7 +191,7 @@ export class PeerStream extends Duplex implements PeerWork {
   #failureAt(chunk: Buffer): Error | null {
     if (!this.#records.accept(chunk)) return new HandshakeFailed('A second handshake');
     if ((this.#readDuringWrite ?? 0) > READ_DURING_WRITE_BYTES_MAX)
-      return new ResponseTooLong(`More than ${READ_DURING_WRITE_BYTES_MAX} bytes while nothing is taken`);
+      return new NothingRead(`More than ${READ_DURING_WRITE_BYTES_MAX} bytes, and nothing is read`);
     if (this.#secured !== null) {
       const bytesMax = this.#limits.bytesMax();
       return this.#read > bytesMax
