@@ -4,6 +4,7 @@ import {
   moreInFlight,
   type ProviderCapacity,
   SLOW_AFTER_MS,
+  SLOW_REMEMBERED_MS,
 } from '../../domain/providers/submission-share.ts';
 import { PriorityQueue } from './priority-queue.ts';
 
@@ -22,6 +23,8 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #waiting = new PriorityQueue<Item>();
   /** When each of a project began, the oldest first, in milliseconds. */
   readonly #inFlight = new Map<string, Set<Begun>>();
+  /** Until when each project counts as slow, the earliest first, in milliseconds. */
+  readonly #slowUntil = new Map<string, number>();
   /** Those of all projects that were not slow when they were counted last, the oldest first. */
   readonly #fresh = new Set<Begun>();
   readonly #slowAfterMs: number;
@@ -106,6 +109,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return () => {
       this.#inFlightOfAll -= 1;
       own.delete(begun);
+      this.#rememberSlow(projectId, begun);
       this.#fresh.delete(begun);
       if (own.size === 0) this.#inFlight.delete(projectId);
     };
@@ -124,7 +128,24 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     const own = this.#inFlight.get(projectId) ?? NONE;
     const inFlight = own.size;
     const places = this.#inFlightOfAll + free;
-    return moreInFlight({ inFlight, slow: this.#slowOf(own, free) }, { free, places });
+    const slow = Math.max(this.#slowOf(own, free), this.#wasSlow(projectId) ? 1 : 0);
+    return moreInFlight({ inFlight, slow }, { free, places });
+  }
+
+  #rememberSlow(projectId: string, { at }: Begun): void {
+    const now = this.#now();
+    if (now - at < this.#slowAfterMs) return;
+    this.#slowUntil.delete(projectId);
+    this.#slowUntil.set(projectId, now + SLOW_REMEMBERED_MS);
+    for (const [each, until] of this.#slowUntil) {
+      if (until > now) break;
+      this.#slowUntil.delete(each);
+    }
+  }
+
+  #wasSlow(projectId: string): boolean {
+    const until = this.#slowUntil.get(projectId);
+    return until !== undefined && until > this.#now();
   }
 
   /** `countMax` at most. */

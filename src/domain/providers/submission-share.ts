@@ -2,6 +2,8 @@
 export const PLACES_PER_KEPT = 10;
 /** A submission that is in flight for longer is slow, in milliseconds. */
 export const SLOW_AFTER_MS = 2_000;
+/** After the end of a slow submission its project counts as having one for so long, in milliseconds. */
+export const SLOW_REMEMBERED_MS = 10_000;
 
 /**
  * How many more submissions a project may have in flight to a provider with `places` places, of which `free` are free. While none

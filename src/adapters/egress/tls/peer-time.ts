@@ -16,7 +16,7 @@ export interface PeerShares {
 /** Of the webhook receivers of a project. */
 export const RECEIVER_SHARES: PeerShares = { owner: 0.02, all: 0.15, freeMsMax: 200, free: 0.05 };
 /** Of a channel provider, which may open all its connections at once, and has the messages of everybody. */
-export const PROVIDER_SHARES: PeerShares = { owner: 0.1, all: 0.2, freeMsMax: 1_000, free: 0.2 };
+export const PROVIDER_SHARES: PeerShares = { owner: 0.1, all: 0.2, freeMsMax: 1_000, free: 0.4 };
 
 /** How long one round of the event loop does this work, in milliseconds, before it serves what else waits. */
 export const PEER_ROUND_MS = 10;
