@@ -128,8 +128,8 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     const own = this.#inFlight.get(projectId) ?? NONE;
     const inFlight = own.size;
     const places = this.#inFlightOfAll + free;
-    const slow = Math.max(this.#slowOf(own, free), this.#wasSlow(projectId) ? 1 : 0);
-    return moreInFlight({ inFlight, slow }, { free, places });
+    const wasSlow = this.#wasSlow(projectId);
+    return moreInFlight({ inFlight, slow: this.#slowOf(own, free), wasSlow }, { free, places });
   }
 
   #rememberSlow(projectId: string, { at }: Begun): void {

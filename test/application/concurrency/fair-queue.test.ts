@@ -191,10 +191,23 @@ it('projects that had slow ones a moment ago leave the kept places to others, an
   for (const each of projects) end(each, 1);
   for (const each of projects) queue.add(item(each));
   begin();
-  expect(queue.inFlight).toBe(17);
+  expect(queue.inFlight).toBe(18);
   queue.add(item('B'));
   expect(begin()).toBe('B');
   clock.now += SLOW_REMEMBERED_MS;
   begin();
   expect(queue.inFlight).toBe(20);
 });
+
+it.each([1, 2, 9])(
+  'a project that was slow goes on at a provider with %d places, of which no tenth is whole',
+  (places) => {
+    const { clock, queue, begin, end } = limited(places, item('A'));
+    begin();
+    clock.now += SLOW_AFTER_MS;
+    end('A', 1);
+    for (const each of many(places, 'A')) queue.add(each);
+    begin();
+    expect(queue.inFlight).toBe(Math.max(1, places - 1));
+  },
+);
