@@ -1,6 +1,6 @@
 /**
  * How much of an address tells its endpoint from others. Jobs, circuits and indexes have it as their key: with 2,000
- * characters each message cost a third more.
+ * characters each message cost up to a half more.
  */
 export const ENDPOINT_CHARACTERS_MAX = 300;
 
