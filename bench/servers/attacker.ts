@@ -160,7 +160,7 @@ function failingRequest(): RequestMaker {
   };
 }
 
-/** Long texts, each with a webhook address of its own whose last characters alone differ. */
+/** Long texts, each with a long webhook address of its own. */
 function longAddressRequest(): RequestMaker {
   const post = postTo('/sms', LOAD_API_KEY);
   let sent = 0;

@@ -374,7 +374,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'attempts of one project and priority that are begun and wait at a provider',
-        `about ${WAITING_MIN}, or a ${WAITING_SHARE === 1 / 4 ? 'quarter' : '?'} of those that it took in the last ${HANDED_OVER_PERIOD_MS === 1_000 ? 'second' : '?'}, or of less urgent ones together; of all projects ${WAITING_IN_ALL_MIN}, or as many as it took in that second; more wait without being begun and count as in flight, and their jobs are due after ${START_WAIT_MS / 1_000} s`,
+        `about ${WAITING_MIN}, or a ${WAITING_SHARE === 1 / 4 ? 'quarter' : '?'} of those that it took in the last ${HANDED_OVER_PERIOD_MS === 1_000 ? 'second' : '?'}, or of less urgent ones together; of all projects ${WAITING_IN_ALL_MIN}, or as many as it took in that second, and those that pass what waits of projects with their share in flight; more wait without being begun and count as in flight, and their jobs are due after ${START_WAIT_MS / 1_000} s`,
       ],
       [
         'requests to one channel provider over HTTP',

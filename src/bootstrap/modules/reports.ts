@@ -10,9 +10,6 @@ import type { ReportFiles } from '../../application/ports/report-files.ts';
 import type { ReportsConfig } from '../config/config.ts';
 import { ports } from '../tokens.ts';
 
-/** A bucket that costs much keeps nobody waiting. */
-const bucketTls = timedTls(new PeerTime(PROVIDER_SHARES));
-
 /** The csv files of reports, and csv as such. */
 export const reports = (config: ReportsConfig = { kind: 'memory' }) =>
   new ContainerModule(({ bind }) => {
@@ -27,8 +24,10 @@ function reportFilesOf(config: ReportsConfig): ReportFiles {
       return new MemoryReportFiles();
     case 'directory':
       return new DirectoryReportFiles(config);
-    case 'bucket':
+    case 'bucket': {
+      const bucketTls = timedTls(new PeerTime(PROVIDER_SHARES));
       return new BucketReportFiles(config, (address) => bucketTls(config.bucket, address));
+    }
     default:
       return config satisfies never;
   }
