@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { WHATSAPP_RESOURCES_MAX, WHATSAPP_TREE_BYTES_MAX } from '../../src/adapters/http/limits.ts';
-import { ADMIN_ONLY_ERROR_CODE_MEANINGS } from '../../src/adapters/http/routing/admin-error-codes.ts';
-import { rejectionError } from '../../src/adapters/http/routing/rejection-errors.ts';
+import { ADMIN_ONLY_ERROR_CODE_MEANINGS } from '../../src/adapters/http/replies/admin-error-codes.ts';
+import { rejectionError } from '../../src/adapters/http/replies/rejection-errors.ts';
 import type { OperatorRejection } from '../../src/application/errors/rejected.ts';
 import { KEY_STATUSES } from '../../src/domain/access/project-key.ts';
 import { AUDIT_ACTIONS } from '../../src/domain/audit/audit-record.ts';

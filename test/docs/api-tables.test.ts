@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
-import { ERROR_CODE_MEANINGS, ERROR_CODES } from '../../src/adapters/http/routing/error-codes.ts';
-import * as knownErrors from '../../src/adapters/http/routing/known-errors.ts';
+import { ERROR_CODE_MEANINGS, ERROR_CODES } from '../../src/adapters/http/replies/error-codes.ts';
+import * as knownErrors from '../../src/adapters/http/replies/known-errors.ts';
 import { startHarness } from '../../src/bootstrap/harness.ts';
 import { anchorOf, Page, ROOT, tables, unquoted } from '../support/markdown.ts';
 

@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
 import type { JsonSchema } from '../../src/adapters/http/openapi/schemas.ts';
-import type { ObservedReply } from '../../src/adapters/http/server/replies/observed-reply.ts';
+import type { ObservedReply } from '../../src/adapters/http/server/writing/observed-reply.ts';
 
 const JSON_TYPE = 'application/json';
 /** What stands behind the media type of each reply that is a text. */

@@ -14,17 +14,18 @@ import {
 import { ADMIN_HEAD, adminDocumentRoutes } from './openapi/admin-document.ts';
 import { type OpenApi, openApiDocument } from './openapi/open-api.ts';
 import { openApiRoutes } from './openapi/open-api-routes.ts';
-import type { Admission } from './routing/admission.ts';
-import { clientAddressBehind, networkOf } from './routing/client-address.ts';
-import { type ErrorEnvelope, errorReply, usualEnvelope } from './routing/http-error.ts';
-import { ok } from './routing/http-reply.ts';
+import { type ErrorEnvelope, errorReply, usualEnvelope } from './replies/http-error.ts';
+import { ok } from './replies/http-reply.ts';
 import {
   EXPECTATION_FAILED,
   MALFORMED_REQUEST,
   methodNotAllowed,
   NOT_FOUND,
-} from './routing/known-errors.ts';
-import type { PathParams, Route, RouteFamily } from './routing/route.ts';
+} from './replies/known-errors.ts';
+import type { Admission } from './routing/admission.ts';
+import { clientAddressBehind, networkOf } from './routing/client-address.ts';
+import type { PathParams } from './routing/gate.ts';
+import type { Route, RouteFamily } from './routing/route-declaration.ts';
 import { type ClosingTimes, closeGracefully } from './server/connections/close-gracefully.ts';
 import { ConnectionTable } from './server/connections/connection-table.ts';
 import { dropConnection } from './server/connections/drop-connection.ts';
@@ -36,12 +37,12 @@ import { Endpoint, type EndpointParts } from './server/endpoint.ts';
 import { ExactPaths } from './server/exact-paths.ts';
 import { fastExpress } from './server/fast-express.ts';
 import { LoadShedder } from './server/load-shedder.ts';
-import { EventStreams } from './server/replies/event-streams.ts';
-import type { ObservedReply } from './server/replies/observed-reply.ts';
-import { ReplyWriter } from './server/replies/reply-writer.ts';
-import { RequestLog } from './server/replies/request-log.ts';
 import { RequestQueues } from './server/request-queues.ts';
 import { FairReading } from './server/rounds/fair-reading.ts';
+import { EventStreams } from './server/writing/event-streams.ts';
+import type { ObservedReply } from './server/writing/observed-reply.ts';
+import { ReplyWriter } from './server/writing/reply-writer.ts';
+import { RequestLog } from './server/writing/request-log.ts';
 
 const HOST = 'host';
 /** The only transfer coding that is served; others would have to be decoded. */

@@ -1,4 +1,4 @@
-import { rejectionError } from '../../adapters/http/routing/rejection-errors.ts';
+import { rejectionError } from '../../adapters/http/replies/rejection-errors.ts';
 import { SystemClock } from '../../adapters/node/system-clock.ts';
 import { LogOutput } from '../../adapters/pino/log-output.ts';
 import { PinoLogger } from '../../adapters/pino/pino-logger.ts';

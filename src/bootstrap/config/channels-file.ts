@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { problemOf } from '../../adapters/http/routing/issue-path.ts';
+import { problemOf } from '../../adapters/http/input/issue-path.ts';
 import type { ProviderRoute } from '../../domain/providers/provider-route.ts';
 import { byName } from '../../domain/shared/by-name.ts';
 import { CHANNELS, type Channel } from '../../domain/shared/channel.ts';

@@ -5,7 +5,7 @@ import { healthRoutes } from '../../adapters/http/families/health.ts';
 import { messageRoutes } from '../../adapters/http/families/messages/messages.ts';
 import { reportRoutes } from '../../adapters/http/families/reports/reports.ts';
 import { whatsappResourceRoutes } from '../../adapters/http/families/whatsapp/whatsapp-resources.ts';
-import type { RouteFamily } from '../../adapters/http/routing/route.ts';
+import type { RouteFamily } from '../../adapters/http/routing/route-declaration.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { Role } from '../config/config.ts';
 import type { Roots } from '../roots.ts';

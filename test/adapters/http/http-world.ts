@@ -7,7 +7,7 @@ import {
   type HttpServer,
   type HttpServerOptions,
 } from '../../../src/adapters/http/http-server.ts';
-import type { ObservedReply } from '../../../src/adapters/http/server/replies/observed-reply.ts';
+import type { ObservedReply } from '../../../src/adapters/http/server/writing/observed-reply.ts';
 import { DEV_KEY } from '../../support/builders.ts';
 import { documentedReplies } from '../../support/documented-replies.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';

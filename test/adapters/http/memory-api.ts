@@ -3,7 +3,7 @@ import { healthRoutes } from '../../../src/adapters/http/families/health.ts';
 import { messageRoutes } from '../../../src/adapters/http/families/messages/messages.ts';
 import type { Wait } from '../../../src/adapters/http/families/messages/sandbox-faults.ts';
 import { whatsappResourceRoutes } from '../../../src/adapters/http/families/whatsapp/whatsapp-resources.ts';
-import type { RouteFamily } from '../../../src/adapters/http/routing/route.ts';
+import type { RouteFamily } from '../../../src/adapters/http/routing/route-declaration.ts';
 import { AddressRates } from '../../../src/application/access/address-rates.ts';
 import type { DependencyHealth } from '../../../src/application/check-health.ts';
 import { Rejected, type Rejection } from '../../../src/application/errors/rejected.ts';

@@ -3,14 +3,16 @@ import { z } from 'zod';
 import { MinuteLog } from '../../../application/minute-log.ts';
 import type { Logger } from '../../../application/ports/logger.ts';
 import type { CallbackOutcome, ReceiveCallbacks } from '../../../application/receipts/receive-callbacks.ts';
+import { HeldBodies } from '../input/held-bodies.ts';
 import { CALLBACK_BODIES_BYTES_MAX, CALLBACK_BYTES_MAX } from '../limits.ts';
+import { type HttpError, invalid, RequestRejected, usualEnvelope } from '../replies/http-error.ts';
+import { text } from '../replies/http-reply.ts';
+import { ANY_TYPE, NOT_FOUND, unauthorized } from '../replies/known-errors.ts';
 import { anyone } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
-import { HeldBodies } from '../routing/held-bodies.ts';
-import { type HttpError, invalid, RequestRejected, usualEnvelope } from '../routing/http-error.ts';
-import { text } from '../routing/http-reply.ts';
-import { ANY_TYPE, NOT_FOUND, unauthorized } from '../routing/known-errors.ts';
-import { type Gate, type Input, type ParamsOf, type RouteFamily, route } from '../routing/route.ts';
+import type { Gate } from '../routing/gate.ts';
+import { route } from '../routing/route.ts';
+import type { Input, ParamsOf, RouteFamily } from '../routing/route-declaration.ts';
 
 const TAG: Tag = {
   name: 'Callbacks',

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { CheckHealth } from '../../../application/check-health.ts';
 import { CHANNELS } from '../../../domain/shared/channel.ts';
+import { messageBody } from '../replies/error-bodies.ts';
+import { usualEnvelope } from '../replies/http-error.ts';
+import { ok } from '../replies/http-reply.ts';
 import { anyone } from '../routing/admission.ts';
 import { SERVICE_TAG } from '../routing/documented.ts';
-import { messageBody } from '../routing/error-bodies.ts';
-import { usualEnvelope } from '../routing/http-error.ts';
-import { ok } from '../routing/http-reply.ts';
-import { type RouteFamily, route } from '../routing/route.ts';
+import { route } from '../routing/route.ts';
+import type { RouteFamily } from '../routing/route-declaration.ts';
 
 const alive = z
   .object({ status: z.literal('ok').meta({ description: 'The process replies' }) })

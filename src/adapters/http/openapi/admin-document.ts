@@ -1,8 +1,9 @@
+import { adminErrorCode } from '../replies/error-bodies.ts';
+import { usualEnvelope } from '../replies/http-error.ts';
+import { ok } from '../replies/http-reply.ts';
 import type { Admission } from '../routing/admission.ts';
-import { adminErrorCode } from '../routing/error-bodies.ts';
-import { usualEnvelope } from '../routing/http-error.ts';
-import { ok } from '../routing/http-reply.ts';
-import { type RouteFamily, route } from '../routing/route.ts';
+import { route } from '../routing/route.ts';
+import type { RouteFamily } from '../routing/route-declaration.ts';
 import type { DocumentHead, OpenApi } from './open-api.ts';
 import { documentSchema } from './open-api-routes.ts';
 

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
+import { JSON_TYPE } from '../input/request-body.ts';
 import { REQUEST_ID_CHARACTERS_MAX } from '../limits.ts';
-import type { DocumentedHeader } from '../routing/documented.ts';
-import { errorBody, messageBody } from '../routing/error-bodies.ts';
-import { type ErrorEnvelope, type HttpError, usualEnvelope } from '../routing/http-error.ts';
+import { errorBody, messageBody } from '../replies/error-bodies.ts';
+import { type ErrorEnvelope, type HttpError, usualEnvelope } from '../replies/http-error.ts';
 import {
   ADDRESS_NOT_ALLOWED,
   BODY_TOO_LARGE,
@@ -16,9 +16,9 @@ import {
   REQUEST_TIMEOUT,
   UNAUTHORIZED,
   UNSUPPORTED_MEDIA_TYPE,
-} from '../routing/known-errors.ts';
-import { JSON_TYPE } from '../routing/request-body.ts';
-import type { Route } from '../routing/route.ts';
+} from '../replies/known-errors.ts';
+import type { DocumentedHeader } from '../routing/documented.ts';
+import type { Route } from '../routing/route-declaration.ts';
 import { PREFER_HEADER } from '../routing/unknown-fields.ts';
 import { exampleOf } from './examples.ts';
 import type { JsonSchema, SchemaWriter } from './schemas.ts';

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { DOCS_FILES_MAX, DOCS_FILES_PER_ADDRESS_MAX } from '../limits.ts';
+import { usualEnvelope } from '../replies/http-error.ts';
+import { html, ok, text as textReply } from '../replies/http-reply.ts';
 import { anyone } from '../routing/admission.ts';
 import { SERVICE_TAG } from '../routing/documented.ts';
-import { usualEnvelope } from '../routing/http-error.ts';
-import { html, ok, text as textReply } from '../routing/http-reply.ts';
-import { type RouteFamily, route } from '../routing/route.ts';
+import { route } from '../routing/route.ts';
+import type { RouteFamily } from '../routing/route-declaration.ts';
 import { UnsentReplies } from '../routing/unsent-replies.ts';
 import { DOCS_POLICY, DOCS_SCRIPT, DOCS_STYLE, docsFile, docsPage } from './docs-page.ts';
 import { OPENAPI_VERSION, type OpenApi } from './open-api.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { DocumentedError, DocumentedReply, DocumentedWebhook, Tag } from '../routing/documented.ts';
-import { errorCode } from '../routing/error-bodies.ts';
-import type { ErrorEnvelope, HttpError } from '../routing/http-error.ts';
+import { JSON_TYPE } from '../input/request-body.ts';
+import { errorCode } from '../replies/error-bodies.ts';
+import type { ErrorEnvelope, HttpError } from '../replies/http-error.ts';
 import {
   ANY_TYPE,
   BODY_TOO_LARGE,
@@ -9,9 +9,9 @@ import {
   MALFORMED_REQUEST,
   OVERLOADED,
   unsupportedMediaType,
-} from '../routing/known-errors.ts';
-import { JSON_TYPE } from '../routing/request-body.ts';
-import type { Route, RouteFamily } from '../routing/route.ts';
+} from '../replies/known-errors.ts';
+import type { DocumentedError, DocumentedReply, DocumentedWebhook, Tag } from '../routing/documented.ts';
+import type { Route, RouteFamily } from '../routing/route-declaration.ts';
 import { UNKNOWN_FIELDS_HEADERS } from '../routing/unknown-fields.ts';
 import { bodyExamples } from './examples.ts';
 import { headerParameter, parametersOf, ResponseWriter } from './open-api-components.ts';

@@ -5,9 +5,9 @@ import { Rejected } from '../../../application/errors/rejected.ts';
 import { apiKeyFromHeader, bearerFromHeader } from '../../../domain/access/api-key.ts';
 import { type GuardedEndpoint, isAddressAllowed } from '../../../domain/access/ip-rule.ts';
 import type { Project } from '../../../domain/access/project.ts';
-import { type HttpError, RequestRejected } from './http-error.ts';
+import { type HttpError, RequestRejected } from '../replies/http-error.ts';
+import { ADDRESS_NOT_ALLOWED, NOT_FOUND, UNAUTHORIZED, unauthorized } from '../replies/known-errors.ts';
 import { isListed } from './ip-allow-list.ts';
-import { ADDRESS_NOT_ALLOWED, NOT_FOUND, UNAUTHORIZED, unauthorized } from './known-errors.ts';
 import type { RequestPermit } from './request-permit.ts';
 
 /** A security scheme of OpenAPI, with its name in the document. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { HttpError } from './http-error.ts';
+import type { HttpError } from '../replies/http-error.ts';
 
 /** A group of operations in the document. */
 export interface Tag {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { KeyedRequest } from '../../../domain/idempotency/idempotency.ts';
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../limits.ts';
+import { invalid } from '../replies/http-error.ts';
+import type { HttpReply } from '../replies/http-reply.ts';
 import type { DocumentedHeader } from './documented.ts';
-import { invalid } from './http-error.ts';
-import type { HttpReply } from './http-reply.ts';
 
 const KEY_PATTERN = new RegExp(`^[!-~]{1,${IDEMPOTENCY_KEY_CHARACTERS_MAX}}$`);
 

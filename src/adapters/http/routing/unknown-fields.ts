@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { invalid } from '../replies/http-error.ts';
+import type { HttpReply } from '../replies/http-reply.ts';
 import type { DocumentedHeader } from './documented.ts';
-import { invalid } from './http-error.ts';
-import type { HttpReply } from './http-reply.ts';
 
 const UNKNOWN_FIELDS = 'X-Unknown-Fields';
 const NAMES_MAX = 10;

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers';
 import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import { UNSENT_REPLY_COUNTED_MS } from '../limits.ts';
-import { RequestRejected } from './http-error.ts';
-import { OVERLOADED } from './known-errors.ts';
+import { RequestRejected } from '../replies/http-error.ts';
+import { OVERLOADED } from '../replies/known-errors.ts';
 
 const ALL = '';
 

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerLimits } from '../limits.ts';
-import { type ErrorEnvelope, type ErrorReply, errorReply } from '../routing/http-error.ts';
-import type { HttpReply } from '../routing/http-reply.ts';
-import { INTERNAL_ERROR, OVERLOADED } from '../routing/known-errors.ts';
-import { httpErrorOf } from '../routing/rejection-errors.ts';
-import type { PathParams, Route } from '../routing/route.ts';
+import { type ErrorEnvelope, type ErrorReply, errorReply } from '../replies/http-error.ts';
+import type { HttpReply } from '../replies/http-reply.ts';
+import { INTERNAL_ERROR, OVERLOADED } from '../replies/known-errors.ts';
+import { httpErrorOf } from '../replies/rejection-errors.ts';
+import type { PathParams } from '../routing/gate.ts';
+import type { Route } from '../routing/route-declaration.ts';
 import type { LoadShedder } from './load-shedder.ts';
-import type { ReplyWriter } from './replies/reply-writer.ts';
+import type { ReplyWriter } from './writing/reply-writer.ts';
 
 /** What the endpoints of a server share. */
 export interface EndpointParts {

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import type { ServerLimits } from '../limits.ts';
+import { RequestRejected } from '../replies/http-error.ts';
+import { OVERLOADED } from '../replies/known-errors.ts';
 import { type ClientAddress, networkOf } from '../routing/client-address.ts';
-import { RequestRejected } from '../routing/http-error.ts';
-import { OVERLOADED } from '../routing/known-errors.ts';
 import type { RequestPermit } from '../routing/request-permit.ts';
 import type { RequestQueues } from './request-queues.ts';
 

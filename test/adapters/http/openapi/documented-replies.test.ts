@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import type { ObservedReply } from '../../../../src/adapters/http/server/replies/observed-reply.ts';
+import type { ObservedReply } from '../../../../src/adapters/http/server/writing/observed-reply.ts';
 import { documentedReplies } from '../../../support/documented-replies.ts';
 import { HttpWorld } from '../http-world.ts';
 

@@ -3,8 +3,8 @@ import formats from 'ajv-formats';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { ResponseWriter } from '../../../../src/adapters/http/openapi/open-api-components.ts';
 import { SchemaWriter } from '../../../../src/adapters/http/openapi/schemas.ts';
-import { errorCode } from '../../../../src/adapters/http/routing/error-bodies.ts';
-import type { ErrorEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
+import { errorCode } from '../../../../src/adapters/http/replies/error-bodies.ts';
+import type { ErrorEnvelope } from '../../../../src/adapters/http/replies/http-error.ts';
 import { HttpWorld } from '../http-world.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];

@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { z } from 'zod';
+import { usualEnvelope } from '../../../../src/adapters/http/replies/http-error.ts';
+import { ok } from '../../../../src/adapters/http/replies/http-reply.ts';
 import {
   ADMISSION_FRESH_MS,
   anyone,
   operatorToken,
 } from '../../../../src/adapters/http/routing/admission.ts';
-import { usualEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
-import { ok } from '../../../../src/adapters/http/routing/http-reply.ts';
-import { type RouteFamily, route } from '../../../../src/adapters/http/routing/route.ts';
+import { route } from '../../../../src/adapters/http/routing/route.ts';
+import type { RouteFamily } from '../../../../src/adapters/http/routing/route-declaration.ts';
 import { DEV_KEY } from '../../../support/builders.ts';
 import { until } from '../../../support/until.ts';
 import { HttpWorld } from '../http-world.ts';

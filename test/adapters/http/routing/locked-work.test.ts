@@ -1,9 +1,10 @@
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
+import { usualEnvelope } from '../../../../src/adapters/http/replies/http-error.ts';
+import { ok } from '../../../../src/adapters/http/replies/http-reply.ts';
 import { anyone } from '../../../../src/adapters/http/routing/admission.ts';
-import { usualEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
-import { ok } from '../../../../src/adapters/http/routing/http-reply.ts';
-import { type RouteFamily, route } from '../../../../src/adapters/http/routing/route.ts';
+import { route } from '../../../../src/adapters/http/routing/route.ts';
+import type { RouteFamily } from '../../../../src/adapters/http/routing/route-declaration.ts';
 import { FairGate } from '../../../../src/application/concurrency/fair-gate.ts';
 import { StorageLocked } from '../../../../src/application/errors/storage-locked.ts';
 import { until } from '../../../support/until.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { ok } from '../../../../src/adapters/http/replies/http-reply.ts';
 import { anyone } from '../../../../src/adapters/http/routing/admission.ts';
-import { ok } from '../../../../src/adapters/http/routing/http-reply.ts';
 import { route } from '../../../../src/adapters/http/routing/route.ts';
 
 const declared = (path: string, params: z.ZodObject) =>

@@ -3,10 +3,11 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
+import { usualEnvelope } from '../../../../src/adapters/http/replies/http-error.ts';
+import { file, html, text } from '../../../../src/adapters/http/replies/http-reply.ts';
 import { anyone } from '../../../../src/adapters/http/routing/admission.ts';
-import { usualEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
-import { file, html, text } from '../../../../src/adapters/http/routing/http-reply.ts';
-import { type RouteFamily, route } from '../../../../src/adapters/http/routing/route.ts';
+import { route } from '../../../../src/adapters/http/routing/route.ts';
+import type { RouteFamily } from '../../../../src/adapters/http/routing/route-declaration.ts';
 import { HttpWorld } from '../http-world.ts';
 
 const MEGABYTE = 1024 * 1024;

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { ReadAuditLog } from '../../../../application/operators/read-audit-log.ts';
 import { isoOf } from '../../../../domain/shared/instant.ts';
+import { nextCursor, placeOf } from '../../input/cursor.ts';
+import { usualEnvelope } from '../../replies/http-error.ts';
+import { ok } from '../../replies/http-reply.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { nextCursor, placeOf } from '../../routing/cursor.ts';
-import { usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
+import { route } from '../../routing/route.ts';
+import type { RouteFamily } from '../../routing/route-declaration.ts';
 import { auditPage, auditQuery } from './audit-schemas.ts';
 import { NO_PROJECT } from './documented-errors.ts';
 

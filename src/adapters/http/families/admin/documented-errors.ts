@@ -1,5 +1,5 @@
+import { rejectionError } from '../../replies/rejection-errors.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
 
 /** The 404 of a path that names a project. */
 export const NO_PROJECT: DocumentedError = {

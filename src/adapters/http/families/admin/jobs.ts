@@ -4,12 +4,13 @@ import type { ManageJobs } from '../../../../application/operators/manage-jobs.t
 import type { DeadLetter, DeadLetterFilter } from '../../../../application/ports/stores/dead-letter-store.ts';
 import { INSTALLATION } from '../../../../domain/jobs/job.ts';
 import { isoOf } from '../../../../domain/shared/instant.ts';
+import { nextCursor, placeOf } from '../../input/cursor.ts';
+import { usualEnvelope } from '../../replies/http-error.ts';
+import { ok } from '../../replies/http-reply.ts';
+import { rejectionError } from '../../replies/rejection-errors.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { nextCursor, placeOf } from '../../routing/cursor.ts';
-import { usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
+import { route } from '../../routing/route.ts';
+import type { RouteFamily } from '../../routing/route-declaration.ts';
 import { invalidBody } from './documented-errors.ts';
 import {
   deadLetterBody,

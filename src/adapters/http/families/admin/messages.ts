@@ -12,12 +12,13 @@ import { type ChannelAttempt, SMS_ID_PATTERN } from '../../../../domain/messages
 import { isoOf, isoOrNull } from '../../../../domain/shared/instant.ts';
 import { add, negate, toIqd } from '../../../../domain/shared/money.ts';
 import { canonicalPhoneNumber, type PhoneNumber } from '../../../../domain/shared/phone-number.ts';
+import { nextCursor, placeOf } from '../../input/cursor.ts';
+import { invalid, usualEnvelope } from '../../replies/http-error.ts';
+import { ok } from '../../replies/http-reply.ts';
+import { rejectionError } from '../../replies/rejection-errors.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { nextCursor, placeOf } from '../../routing/cursor.ts';
-import { invalid, usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
+import { route } from '../../routing/route.ts';
+import type { RouteFamily } from '../../routing/route-declaration.ts';
 import { NO_PROJECT } from './documented-errors.ts';
 import { messagePage, messageParams, messageQuery, traceSchema } from './message-schemas.ts';
 import { rangeOf } from './time-fields.ts';

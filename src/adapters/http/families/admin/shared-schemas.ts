@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { IQD_MAX, isIqdAmount } from '../../../../domain/shared/money.ts';
+import { wholeNumber } from '../../input/query-fields.ts';
+import { nameField } from '../../input/text-fields.ts';
 import {
   ADMIN_CURSOR_CHARACTERS_MAX,
   ADMIN_LIMIT_DEFAULT,
   ADMIN_LIMIT_MAX,
   REASON_CHARACTERS_MAX,
 } from '../../limits.ts';
-import { wholeNumber } from '../../routing/query-fields.ts';
-import { nameField } from '../../routing/text-fields.ts';
 
 /** Switches a limit off; null would be the same as absent. */
 export const OFF = 'off';

@@ -3,11 +3,12 @@ import type { ManageWhatsapp } from '../../../../application/operators/manage-wh
 import { JSON_MEMBERS_READ_MAX } from '../../../../domain/shared/json-text.ts';
 import type { WhatsappBusiness } from '../../../../domain/whatsapp/whatsapp-resources.ts';
 import { WHATSAPP_TREE_BYTES_MAX } from '../../limits.ts';
+import { usualEnvelope } from '../../replies/http-error.ts';
+import { ok } from '../../replies/http-reply.ts';
+import { rejectionError } from '../../replies/rejection-errors.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
+import { route } from '../../routing/route.ts';
+import type { RouteFamily } from '../../routing/route-declaration.ts';
 import { presentBusiness } from '../whatsapp/whatsapp-resources.ts';
 import { invalidBody, NO_PROJECT } from './documented-errors.ts';
 import { actorOf } from './request-actor.ts';

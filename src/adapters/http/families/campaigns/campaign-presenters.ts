@@ -7,7 +7,7 @@ import { isoOf } from '../../../../domain/shared/instant.ts';
 import { toIqd } from '../../../../domain/shared/money.ts';
 import type { TemplateParameters } from '../../../../domain/whatsapp/template-parameters.ts';
 import type { WhatsappTemplate } from '../../../../domain/whatsapp/whatsapp-resources.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
+import { rejectionError } from '../../replies/rejection-errors.ts';
 import type { campaignSchema, recipientSchema, sampleSchema } from './campaign-schemas.ts';
 import type { payloadSchema, preflightSchema } from './preflight-schemas.ts';
 

@@ -10,6 +10,8 @@ import type { PlanRequest } from '../../../../domain/campaigns/plan-campaign.ts'
 import { type NewRecipient, RECIPIENT_STATUSES } from '../../../../domain/campaigns/recipient.ts';
 import { canonicalPhoneNumber, type PhoneNumber } from '../../../../domain/shared/phone-number.ts';
 import type { TemplateParameters } from '../../../../domain/whatsapp/template-parameters.ts';
+import { wholeNumber } from '../../input/query-fields.ts';
+import { nameField } from '../../input/text-fields.ts';
 import {
   CAMPAIGN_LIMIT_DEFAULT,
   CAMPAIGN_LIMIT_MAX,
@@ -19,8 +21,6 @@ import {
   RECIPIENT_LIMIT_MAX,
   RECIPIENTS_PER_REQUEST_MAX,
 } from '../../limits.ts';
-import { wholeNumber } from '../../routing/query-fields.ts';
-import { nameField } from '../../routing/text-fields.ts';
 import { BODY_ERROR, phoneNumberField, templateParametersField } from '../messages/send-body.ts';
 
 /** Our ids, in either case of letters. */

@@ -18,14 +18,15 @@ import {
   LARGE_BODY_BYTES_MAX,
   LARGE_BODY_MEMBERS_MAX,
 } from '../../limits.ts';
+import { type ErrorEnvelope, invalid, usualEnvelope } from '../../replies/http-error.ts';
+import { ok } from '../../replies/http-reply.ts';
+import { rejectionError } from '../../replies/rejection-errors.ts';
 import { projectKey } from '../../routing/admission.ts';
 import type { Tag } from '../../routing/documented.ts';
-import { type ErrorEnvelope, invalid, usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
+import { byProject } from '../../routing/gate.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../../routing/idempotency.ts';
-import { byProject } from '../../routing/project-gates.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type ParamsOf, type RouteFamily, route } from '../../routing/route.ts';
+import { route } from '../../routing/route.ts';
+import type { ParamsOf, RouteFamily } from '../../routing/route-declaration.ts';
 import { PausingGate } from '../../server/rounds/pausing-gate.ts';
 import {
   CAMPAIGN_SAMPLE_REJECTED,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { errorCode } from '../../routing/error-bodies.ts';
+import { errorCode } from '../../replies/error-bodies.ts';
 import { idOfTemplate } from './campaign-requests.ts';
 
 const text = z.string();

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { SENDER_ID_STATUSES } from '../../../../domain/senders/sender-id.ts';
 import { byName } from '../../../../domain/shared/by-name.ts';
 import { MOBILE_OPERATORS, type MobileOperator } from '../../../../domain/shared/phone-number.ts';
+import { wholeNumber } from '../../input/query-fields.ts';
 import { PRICING_LIMIT_DEFAULT, PRICING_LIMIT_MAX, PRICING_PAGE_MAX } from '../../limits.ts';
-import { wholeNumber } from '../../routing/query-fields.ts';
 import { numbersOf } from './mobile-operators.ts';
 
 export const CURRENCY = 'IQD';

@@ -5,11 +5,12 @@ import type { InternationalPrice } from '../../../../domain/billing/pricing.ts';
 import type { SenderId } from '../../../../domain/senders/sender-id.ts';
 import { toIqd } from '../../../../domain/shared/money.ts';
 import { pageCount } from '../../../../domain/shared/page.ts';
+import { usualEnvelope } from '../../replies/http-error.ts';
+import { ok } from '../../replies/http-reply.ts';
 import { projectKey } from '../../routing/admission.ts';
 import type { Tag } from '../../routing/documented.ts';
-import { usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
+import { route } from '../../routing/route.ts';
+import type { RouteFamily } from '../../routing/route-declaration.ts';
 import { LOW_CREDIT_WEBHOOK } from '../webhooks/low-credit-webhook.ts';
 import {
   CURRENCY,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { errorBody, errorText, messageBody, messageText } from '../../replies/error-bodies.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
-import { errorBody, errorText, messageBody, messageText } from '../../routing/error-bodies.ts';
 
 const number = z.number();
 

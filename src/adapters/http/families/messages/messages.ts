@@ -7,13 +7,14 @@ import type { SendMessages } from '../../../../application/sending/send-messages
 import type { TrackMessage } from '../../../../application/sending/track-message.ts';
 import { channelFlow, lastChannel, type Message } from '../../../../domain/messages/message.ts';
 import { toIqd } from '../../../../domain/shared/money.ts';
+import { usualEnvelope } from '../../replies/http-error.ts';
+import { ok } from '../../replies/http-reply.ts';
+import { rejectionError } from '../../replies/rejection-errors.ts';
 import { projectKey } from '../../routing/admission.ts';
 import type { Tag } from '../../routing/documented.ts';
-import { usualEnvelope } from '../../routing/http-error.ts';
-import { ok } from '../../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../../routing/idempotency.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
+import { route } from '../../routing/route.ts';
+import type { RouteFamily } from '../../routing/route-declaration.ts';
 import { DELIVERY_WEBHOOK } from '../webhooks/delivery-webhook.ts';
 import { RATE_LIMITED, SEND_REJECTED } from './message-errors.ts';
 import { sendResult, smsId, trackedMessage } from './message-schemas.ts';

@@ -2,11 +2,11 @@ import type { Project } from '../../../../domain/access/project.ts';
 import type { RequestOutcome } from '../../../../domain/sandbox/sandbox-outcomes.ts';
 import { requestOutcomeOf } from '../../../../domain/sandbox/sandbox-send.ts';
 import type { PhoneNumber } from '../../../../domain/shared/phone-number.ts';
-import { ClientDisconnected, RequestRejected } from '../../routing/http-error.ts';
-import type { HttpReply } from '../../routing/http-reply.ts';
+import { ClientDisconnected, RequestRejected } from '../../replies/http-error.ts';
+import type { HttpReply } from '../../replies/http-reply.ts';
+import { INTERNAL_ERROR } from '../../replies/known-errors.ts';
 import { isReplay } from '../../routing/idempotency.ts';
-import { INTERNAL_ERROR } from '../../routing/known-errors.ts';
-import type { Input } from '../../routing/route.ts';
+import type { Input } from '../../routing/route-declaration.ts';
 import type { SendBody } from './send-body.ts';
 
 /** Resolves after `ms` milliseconds. */

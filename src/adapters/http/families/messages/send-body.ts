@@ -17,8 +17,8 @@ import type { PlainSecret } from '../../../../domain/shared/sealed-secret.ts';
 import { isStorableLine } from '../../../../domain/shared/storable-text.ts';
 import type { TemplateParameters } from '../../../../domain/whatsapp/template-parameters.ts';
 import { TEMPLATE_NAME_CHARACTERS_MAX } from '../../../../domain/whatsapp/text-limits.ts';
+import { nameField, textField } from '../../input/text-fields.ts';
 import { TEMPLATE_PARAMETER_CHARACTERS_MAX, WHATSAPP_ID_CHARACTERS_MAX } from '../../limits.ts';
-import { nameField, textField } from '../../routing/text-fields.ts';
 import { deliveryReportField } from './delivery-report-field.ts';
 
 export const BODY_ERROR = 'The request body must be a JSON object';

@@ -6,6 +6,7 @@ import {
   REPORT_STATUSES,
   type ReportStatus,
 } from '../../../../domain/reports/report.ts';
+import { wholeNumber } from '../../input/query-fields.ts';
 import {
   LATEST_INSTANT_MS,
   REPORT_LIMIT_DEFAULT,
@@ -14,7 +15,6 @@ import {
   REPORT_PHONE_NUMBER_CHARACTERS_MAX,
   REPORT_PHONE_NUMBERS_MAX,
 } from '../../limits.ts';
-import { wholeNumber } from '../../routing/query-fields.ts';
 import { BODY_ERROR } from '../messages/send-body.ts';
 
 const NUMBER_PATTERN = /^\+?[0-9]+$/;

@@ -17,14 +17,15 @@ import {
   REPORT_LINKS_MAX,
   REPORT_LINKS_PER_ADDRESS_MAX,
 } from '../../limits.ts';
+import { ClientDisconnected, RequestRejected, usualEnvelope } from '../../replies/http-error.ts';
+import { file, type JsonReply, ok } from '../../replies/http-reply.ts';
+import { OVERLOADED } from '../../replies/known-errors.ts';
+import { rejectionError } from '../../replies/rejection-errors.ts';
 import { anyone, projectKey } from '../../routing/admission.ts';
 import type { Tag } from '../../routing/documented.ts';
-import { ClientDisconnected, RequestRejected, usualEnvelope } from '../../routing/http-error.ts';
-import { file, type JsonReply, ok } from '../../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../../routing/idempotency.ts';
-import { OVERLOADED } from '../../routing/known-errors.ts';
-import { rejectionError } from '../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
+import { route } from '../../routing/route.ts';
+import type { RouteFamily } from '../../routing/route-declaration.ts';
 import {
   downloadParams,
   END_OF_DAY,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { truthValue } from '../../routing/query-fields.ts';
+import { truthValue } from '../../input/query-fields.ts';
 
 const text = z.string();
 const count = z.int().min(0);

@@ -9,11 +9,12 @@ import {
   type WhatsappPhoneNumber,
   type WhatsappTemplate,
 } from '../../../../domain/whatsapp/whatsapp-resources.ts';
+import { type ErrorEnvelope, type HttpError, usualEnvelope } from '../../replies/http-error.ts';
+import { type JsonReply, ok } from '../../replies/http-reply.ts';
 import { projectKey } from '../../routing/admission.ts';
 import type { Tag } from '../../routing/documented.ts';
-import { type ErrorEnvelope, type HttpError, usualEnvelope } from '../../routing/http-error.ts';
-import { type JsonReply, ok } from '../../routing/http-reply.ts';
-import { type RouteFamily, route } from '../../routing/route.ts';
+import { route } from '../../routing/route.ts';
+import type { RouteFamily } from '../../routing/route-declaration.ts';
 import { INBOUND_WEBHOOK } from '../webhooks/inbound-webhook.ts';
 import {
   type account,

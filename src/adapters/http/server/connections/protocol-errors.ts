@@ -2,15 +2,15 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Duplex } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { LINGER_MS_MAX } from '../../limits.ts';
-import { errorReply, type HttpError, usualEnvelope } from '../../routing/http-error.ts';
+import { errorReply, type HttpError, usualEnvelope } from '../../replies/http-error.ts';
 import {
   HEADERS_TOO_LARGE,
   MALFORMED_REQUEST,
   OVERLOADED,
   REQUEST_TIMEOUT,
-} from '../../routing/known-errors.ts';
-import { headerRecord, type ObservedReply } from '../replies/observed-reply.ts';
-import { headersOf, JSON_HEADERS } from '../replies/write-reply.ts';
+} from '../../replies/known-errors.ts';
+import { headerRecord, type ObservedReply } from '../writing/observed-reply.ts';
+import { headersOf, JSON_HEADERS } from '../writing/write-reply.ts';
 import { PARSER_STOPPED } from './node-parser.ts';
 
 interface Surroundings {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { withSandboxFaults } from '../../../../../src/adapters/http/families/messages/sandbox-faults.ts';
-import { ok } from '../../../../../src/adapters/http/routing/http-reply.ts';
+import { ok } from '../../../../../src/adapters/http/replies/http-reply.ts';
 import { aProject } from '../../../../support/builders.ts';
 
 it('a slow reply of a test number is waited for without a place of the process', async () => {

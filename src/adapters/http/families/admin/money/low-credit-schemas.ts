@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { LowCredit } from '../../../../../domain/billing/low-credit.ts';
 import { iqd, toIqd } from '../../../../../domain/shared/money.ts';
 import type { PlainSecret } from '../../../../../domain/shared/sealed-secret.ts';
-import { messageOfField } from '../../../routing/union-error.ts';
+import { messageOfField } from '../../../input/union-error.ts';
 import { webhookSecretField, webhookUrlField } from '../../webhooks/webhook-fields.ts';
 import { amountField, OFF, SMALLEST_IQD } from '../shared-schemas.ts';
 

@@ -15,15 +15,16 @@ import { type InternationalPrice, inIqd } from '../../../../../domain/billing/pr
 import { isoOf, isoOrNull } from '../../../../../domain/shared/instant.ts';
 import { toIqd } from '../../../../../domain/shared/money.ts';
 import type { Page } from '../../../../../domain/shared/page.ts';
+import { cursorOf, invalidCursor, nextCursor, placeOf } from '../../../input/cursor.ts';
 import { ADMIN_LIMIT_MAX, PRICES_BODY_BYTES_MAX, PRICING_PAGE_MAX } from '../../../limits.ts';
+import { invalid, RequestRejected, usualEnvelope } from '../../../replies/http-error.ts';
+import { ok } from '../../../replies/http-reply.ts';
+import { ANY_TYPE, UNSUPPORTED_MEDIA_TYPE } from '../../../replies/known-errors.ts';
+import { rejectionError } from '../../../replies/rejection-errors.ts';
 import type { Admission } from '../../../routing/admission.ts';
-import { cursorOf, invalidCursor, nextCursor, placeOf } from '../../../routing/cursor.ts';
 import type { DocumentedError } from '../../../routing/documented.ts';
-import { invalid, RequestRejected, usualEnvelope } from '../../../routing/http-error.ts';
-import { ok } from '../../../routing/http-reply.ts';
-import { ANY_TYPE, UNSUPPORTED_MEDIA_TYPE } from '../../../routing/known-errors.ts';
-import { rejectionError } from '../../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../../routing/route.ts';
+import { route } from '../../../routing/route.ts';
+import type { RouteFamily } from '../../../routing/route-declaration.ts';
 import { actorOf } from '../request-actor.ts';
 import { pageQuery } from '../shared-schemas.ts';
 import {

@@ -9,12 +9,13 @@ import {
   type PhoneNumber,
 } from '../../../../../domain/shared/phone-number.ts';
 import type { PlainSecret } from '../../../../../domain/shared/sealed-secret.ts';
+import { nextCursor, placeOf } from '../../../input/cursor.ts';
+import { usualEnvelope } from '../../../replies/http-error.ts';
+import { ok } from '../../../replies/http-reply.ts';
+import { rejectionError } from '../../../replies/rejection-errors.ts';
 import type { Admission } from '../../../routing/admission.ts';
-import { nextCursor, placeOf } from '../../../routing/cursor.ts';
-import { usualEnvelope } from '../../../routing/http-error.ts';
-import { ok } from '../../../routing/http-reply.ts';
-import { rejectionError } from '../../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../../routing/route.ts';
+import { route } from '../../../routing/route.ts';
+import type { RouteFamily } from '../../../routing/route-declaration.ts';
 import { invalidBody, NO_PROJECT } from '../documented-errors.ts';
 import { lowCreditOf } from '../money/low-credit-schemas.ts';
 import { actorOf } from '../request-actor.ts';

@@ -6,12 +6,13 @@ import {
   type ListenToWebhooks,
 } from '../../../../../application/operators/webhooks/listen-to-webhooks.ts';
 import { isoOf } from '../../../../../domain/shared/instant.ts';
+import { cursorOf, placeOf } from '../../../input/cursor.ts';
+import { usualEnvelope } from '../../../replies/http-error.ts';
+import { ok } from '../../../replies/http-reply.ts';
+import { rejectionError } from '../../../replies/rejection-errors.ts';
 import type { Admission } from '../../../routing/admission.ts';
-import { cursorOf, placeOf } from '../../../routing/cursor.ts';
-import { usualEnvelope } from '../../../routing/http-error.ts';
-import { ok } from '../../../routing/http-reply.ts';
-import { rejectionError } from '../../../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../../../routing/route.ts';
+import { route } from '../../../routing/route.ts';
+import type { RouteFamily } from '../../../routing/route-declaration.ts';
 import { NO_PROJECT } from '../documented-errors.ts';
 import { pageQuery, projectParams } from '../shared-schemas.ts';
 import { listenPage } from './listen-schemas.ts';

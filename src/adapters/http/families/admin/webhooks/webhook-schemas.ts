@@ -5,8 +5,8 @@ import { RESPONSE_START_BYTES_MAX } from '../../../../../domain/webhooks/respons
 import { WEBHOOK_STATES } from '../../../../../domain/webhooks/webhook-event.ts';
 import { WEBHOOK_KINDS } from '../../../../../domain/webhooks/webhook-kind.ts';
 import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../../../domain/webhooks/webhook-limits.ts';
+import { nameField } from '../../../input/text-fields.ts';
 import { ADMIN_DESTINATION_CURSOR_CHARACTERS_MAX } from '../../../limits.ts';
-import { nameField } from '../../../routing/text-fields.ts';
 import { BODY_ERROR } from '../../messages/send-body.ts';
 import {
   ID_EXAMPLE,

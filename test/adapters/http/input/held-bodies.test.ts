@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { beforeEach, expect, it } from 'vitest';
-import { HeldBodies } from '../../../../src/adapters/http/routing/held-bodies.ts';
+import { HeldBodies } from '../../../../src/adapters/http/input/held-bodies.ts';
 
 const BYTES_MAX = 100;
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { clearInterval, setInterval } from 'node:timers';
-import type { EventStreamReply, ServerSentEvent } from '../../routing/http-reply.ts';
+import type { EventStreamReply, ServerSentEvent } from '../../replies/http-reply.ts';
 
 const HEARTBEAT = ': heartbeat\n\n';
 /** The number of heartbeats after which a reader that takes nothing is disconnected. */

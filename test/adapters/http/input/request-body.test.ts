@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, expect, it } from 'vitest';
-import { ClientDisconnected } from '../../../../src/adapters/http/routing/http-error.ts';
-import { readBytes } from '../../../../src/adapters/http/routing/request-body.ts';
+import { readBytes } from '../../../../src/adapters/http/input/request-body.ts';
+import { ClientDisconnected } from '../../../../src/adapters/http/replies/http-error.ts';
 import { heldMemory } from '../../../support/held-memory.ts';
 import { portOf } from '../../../support/port-of.ts';
 import { RawConnection } from '../raw-connection.ts';

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { SERVER_LIMITS, UNREAD_BODY_BYTES_KEPT } from '../../../../../src/adapters/http/limits.ts';
-import { writeBody } from '../../../../../src/adapters/http/server/replies/write-reply.ts';
+import { writeBody } from '../../../../../src/adapters/http/server/writing/write-reply.ts';
 
 /** Of three octets in UTF-8. */
 const LONG_CHARACTER = '€';

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, expect, it, test } from 'vitest';
+import { usualEnvelope } from '../../../../../src/adapters/http/replies/http-error.ts';
+import { eventStream, type ServerSentEvent } from '../../../../../src/adapters/http/replies/http-reply.ts';
 import { anyone } from '../../../../../src/adapters/http/routing/admission.ts';
-import { usualEnvelope } from '../../../../../src/adapters/http/routing/http-error.ts';
-import { eventStream, type ServerSentEvent } from '../../../../../src/adapters/http/routing/http-reply.ts';
-import { type RouteFamily, route } from '../../../../../src/adapters/http/routing/route.ts';
-import { frameOf } from '../../../../../src/adapters/http/server/replies/event-streams.ts';
+import { route } from '../../../../../src/adapters/http/routing/route.ts';
+import type { RouteFamily } from '../../../../../src/adapters/http/routing/route-declaration.ts';
+import { frameOf } from '../../../../../src/adapters/http/server/writing/event-streams.ts';
 import { HttpWorld } from '../../http-world.ts';
 import { RawConnection } from '../../raw-connection.ts';
 

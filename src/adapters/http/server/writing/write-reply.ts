@@ -8,7 +8,7 @@ import {
   TEXT_BODY_CHARACTERS_MAX,
   UNREAD_BODY_BYTES_KEPT,
 } from '../../limits.ts';
-import type { HttpReply } from '../../routing/http-reply.ts';
+import type { HttpReply } from '../../replies/http-reply.ts';
 
 const REQUEST_ID_PATTERN = new RegExp(`^[A-Za-z0-9._:-]{1,${REQUEST_ID_CHARACTERS_MAX}}$`);
 

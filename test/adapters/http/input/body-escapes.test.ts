@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
-import { decodeText, hasEscapes, parseJson } from '../../../../src/adapters/http/routing/request-body.ts';
-import { textMistakes } from '../../../../src/adapters/http/routing/text-mistakes.ts';
+import { decodeText, hasEscapes, parseJson } from '../../../../src/adapters/http/input/request-body.ts';
+import { textMistakes } from '../../../../src/adapters/http/input/text-mistakes.ts';
 
 const unit = fc.oneof(
   fc.constantFrom('\0', '\ud800', '\udc00', '\ud83d\ude00', '\\', '"', 'a'),

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { parseJson } from '../../../../src/adapters/http/input/request-body.ts';
 import { LARGE_BODY_MEMBERS_MAX } from '../../../../src/adapters/http/limits.ts';
-import { RequestRejected } from '../../../../src/adapters/http/routing/http-error.ts';
-import { parseJson } from '../../../../src/adapters/http/routing/request-body.ts';
+import { RequestRejected } from '../../../../src/adapters/http/replies/http-error.ts';
 import { HttpWorld } from '../http-world.ts';
 
 const VALID = '{"phoneNumber":"9647701234567","smsType":"verification","verificationCode":"123456"}';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { limitedJsonOf } from '../../../domain/shared/json-text.ts';
-import { invalid } from './http-error.ts';
+import { invalid } from '../replies/http-error.ts';
 import { textMistakes } from './text-mistakes.ts';
 
 type CursorPlace = readonly (string | number | null)[];

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { cursorOf, placeOf } from '../../../../src/adapters/http/routing/cursor.ts';
+import { cursorOf, placeOf } from '../../../../src/adapters/http/input/cursor.ts';
 
 const place = z.tuple([z.number(), z.string()]);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { errorReply, usualEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
-import { rejectionError } from '../../../../src/adapters/http/routing/rejection-errors.ts';
+import { errorReply, usualEnvelope } from '../../../../src/adapters/http/replies/http-error.ts';
+import { rejectionError } from '../../../../src/adapters/http/replies/rejection-errors.ts';
 import type { Rejection } from '../../../../src/application/errors/rejected.ts';
 import { iqd, ZERO } from '../../../../src/domain/shared/money.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { BODY_BYTES_MAX } from '../limits.ts';
-import { invalid } from './http-error.ts';
+import { invalid } from '../replies/http-error.ts';
 import { issueText, pathInBody } from './issue-path.ts';
 import { hasEscapes } from './request-body.ts';
 import { textMistakes } from './text-mistakes.ts';

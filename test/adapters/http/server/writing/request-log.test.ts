@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RequestLog } from '../../../../../src/adapters/http/server/replies/request-log.ts';
+import { RequestLog } from '../../../../../src/adapters/http/server/writing/request-log.ts';
 import { LINES_PER_SECOND_MAX } from '../../../../../src/application/line-budget.ts';
 import type { ServedRequest } from '../../../../../src/application/ports/request-observer.ts';
 import { RecordingLogger } from '../../../../support/recording-logger.ts';

@@ -4,8 +4,8 @@ import { clearInterval, setInterval } from 'node:timers';
 import { GrowingBuffer } from '../../../application/growing-buffer.ts';
 import { JSON_DEPTH_MAX, jsonExcess } from '../../../domain/shared/json-text.ts';
 import { JSON_LIST_ITEMS_MAX, JSON_MEMBERS_MAX, JSON_OBJECT_MEMBERS_MAX, SLOW_BODY_MS } from '../limits.ts';
-import { ClientDisconnected, invalid, RequestRejected } from './http-error.ts';
-import { ANY_TYPE, BODY_TOO_LARGE, OVERLOADED, unsupportedMediaType } from './known-errors.ts';
+import { ClientDisconnected, invalid, RequestRejected } from '../replies/http-error.ts';
+import { ANY_TYPE, BODY_TOO_LARGE, OVERLOADED, unsupportedMediaType } from '../replies/known-errors.ts';
 
 export const JSON_TYPE = 'application/json';
 

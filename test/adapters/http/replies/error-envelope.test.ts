@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, test } from 'vitest';
 import { z } from 'zod';
+import { type ErrorEnvelope, RequestRejected } from '../../../../src/adapters/http/replies/http-error.ts';
+import { ok } from '../../../../src/adapters/http/replies/http-reply.ts';
 import { projectKey } from '../../../../src/adapters/http/routing/admission.ts';
-import { type ErrorEnvelope, RequestRejected } from '../../../../src/adapters/http/routing/http-error.ts';
-import { ok } from '../../../../src/adapters/http/routing/http-reply.ts';
 import { route } from '../../../../src/adapters/http/routing/route.ts';
 import { Rejected } from '../../../../src/application/errors/rejected.ts';
 import { HttpWorld } from '../http-world.ts';

@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import type { FairGate } from '../../../application/concurrency/fair-gate.ts';
+import { StorageLocked } from '../../../application/errors/storage-locked.ts';
+import type { Project } from '../../../domain/access/project.ts';
+import { ClientDisconnected } from '../replies/http-error.ts';
+import type { HttpReply } from '../replies/http-reply.ts';
+import type { RequestPermit } from './request-permit.ts';
+
+export type PathParams = Readonly<Record<string, string>>;
+
+/** Runs the work as soon as it lets the caller through. */
+export type Gate<Caller> = <Result>(
+  caller: Caller,
+  work: () => Promise<Result>,
+  params: PathParams,
+) => Promise<Result>;
+
+/** Lets requests through by the project that calls. */
+export function byProject(gate: Pick<FairGate, 'run'>): Gate<Project> {
+  return ({ id }, work) => gate.run(id, work);
+}
+
+/** The gate of all requests of projects. */
+export function projectGate(permit: RequestPermit): Gate<unknown> {
+  return (_caller, work) => permit.throughProjectGate(work);
+}
+
+/** A request that was admitted. */
+export interface Admitted<Caller> {
+  readonly caller: Caller;
+  readonly admittedAt: number;
+  readonly request: IncomingMessage;
+  readonly params: PathParams;
+  readonly permit: RequestPermit;
+}
+
+/** A caller who waits at the gate holds a connection, not a place. Nothing is done for one who has left meanwhile. */
+export function behind<Caller>(
+  gate: Gate<Caller>,
+  { caller, request, params, permit }: Admitted<Caller>,
+  work: () => Promise<HttpReply>,
+): Promise<HttpReply> {
+  permit.suspend();
+  const opened = async () => {
+    if (request.socket.destroyed) throw new ClientDisconnected('the caller left while the request waited');
+    permit.resume();
+    try {
+      return await work();
+    } catch (error) {
+      // The gate may try it again after a while.
+      if (error instanceof StorageLocked) permit.suspend();
+      throw error;
+    }
+  };
+  return gate(caller, opened, params);
+}
