@@ -11,7 +11,7 @@ import type { Logger } from '../application/ports/logger.ts';
 import type { Seed } from '../application/seed/apply-seed.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
-import { printError } from './commands/command-output.ts';
+import { printError } from './commands/console/command-output.ts';
 import type { ProvidersConfig } from './config/channels-file.ts';
 import { type Config, ConfigError, type ConfigMistake, NO_SEED, readConfig } from './config/config.ts';
 import { makeDatabasePlace } from './config/database-place.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Argument, type Command } from 'commander';
 import { API_KEY_RANDOM_BYTES, newApiKey } from '../../domain/access/api-key.ts';
 import { ENVIRONMENTS, type Environment } from '../../domain/access/project.ts';
-import type { CommandContext } from './command-context.ts';
+import type { CommandContext } from './console/command-context.ts';
 
 /**
  * Makes an API key with a checksum, before the first start or after it; it is stored nowhere. Makes the secret key when

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ProviderCheck } from '../../application/ports/channel-provider.ts';
 import { EXIT_NOT_DONE } from '../exit-codes.ts';
-import type { CommandContext } from './command-context.ts';
+import type { CommandContext } from './console/command-context.ts';
 
 /** `barid channels`: neither a database nor a running service is needed. */
 export function addChannelsCommands(program: Command, context: CommandContext): void {

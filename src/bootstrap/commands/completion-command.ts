@@ -1,9 +1,9 @@
 import { Argument, type Command } from 'commander';
-import type { CommandContext } from './command-context.ts';
 import { bashCompletion } from './completion/bash-completion.ts';
 import { completionPlaces } from './completion/completion-places.ts';
 import { fishCompletion } from './completion/fish-completion.ts';
 import { zshCompletion } from './completion/zsh-completion.ts';
+import type { CommandContext } from './console/command-context.ts';
 
 const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 

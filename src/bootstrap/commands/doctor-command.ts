@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT_NOT_DONE } from '../exit-codes.ts';
-import type { CommandContext } from './command-context.ts';
+import type { CommandContext } from './console/command-context.ts';
 
 /** `barid doctor`: what is wrong with an installation, and what to do. */
 export function addDoctorCommand(program: Command, context: CommandContext): void {

@@ -6,10 +6,10 @@ import { isoOf, isoOrNull } from '../../domain/shared/instant.ts';
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
 import { EXIT_NOT_DONE } from '../exit-codes.ts';
 import type { Roots } from '../roots.ts';
-import type { CommandContext } from './command-context.ts';
-import { counted } from './counted.ts';
-import { toHexId } from './hex-id.ts';
-import { escaped } from './text-table.ts';
+import type { CommandContext } from './console/command-context.ts';
+import { counted } from './console/counted.ts';
+import { toHexId } from './console/hex-id.ts';
+import { escaped } from './console/text-table.ts';
 
 /** The events that the log shows at most. */
 const SHOWN_EVENTS_MAX = 500;

@@ -6,10 +6,10 @@ import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';
 import { AdminClient } from './admin/admin-client.ts';
 import { pathOf } from './admin/admin-console.ts';
 import { toNumber } from './admin/project-options.ts';
-import type { CommandContext } from './command-context.ts';
-import { CommandError } from './command-error.ts';
-import { counted } from './counted.ts';
-import { httpUrlOf, reasonOf, urlOption } from './service-address.ts';
+import type { CommandContext } from './console/command-context.ts';
+import { CommandError } from './console/command-error.ts';
+import { counted } from './console/counted.ts';
+import { httpUrlOf, reasonOf, urlOption } from './console/service-address.ts';
 
 /** Between two questions for new events. */
 const POLLING_INTERVAL_MS = 500;

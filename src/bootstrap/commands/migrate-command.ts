@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandContext } from './command-context.ts';
+import type { CommandContext } from './console/command-context.ts';
 
 /** `barid migrate`: a deployment calls it before the new version starts. */
 export function addMigrateCommand(program: Command, context: CommandContext): void {

@@ -12,7 +12,7 @@ import { unknownSettings } from '../config/unknown-variables.ts';
 import { buildContainer } from '../container.ts';
 import { EXIT_CONFIGURATION, EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';
 import { type Roots, resolveRoots } from '../roots.ts';
-import type { CommandOutput } from './command-output.ts';
+import type { CommandOutput } from './console/command-output.ts';
 
 /** Said by every command that needs the tables of the service. */
 export const NO_TABLES =

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ManageJobs } from '../../application/operators/manage-jobs.ts';
-import type { CommandContext } from './command-context.ts';
-import { counted } from './counted.ts';
+import type { CommandContext } from './console/command-context.ts';
+import { counted } from './console/counted.ts';
 
 /** `barid redrive`. */
 export function addRedriveCommand(program: Command, context: CommandContext): void {

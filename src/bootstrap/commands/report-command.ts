@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT_NOT_DONE } from '../exit-codes.ts';
-import type { CommandContext } from './command-context.ts';
-import { toHexId } from './hex-id.ts';
+import type { CommandContext } from './console/command-context.ts';
+import { toHexId } from './console/hex-id.ts';
 
 /** The operator's side of specification 3.3: deletes a report, whose file the service then removes. */
 export function addReportCommands(program: Command, context: CommandContext): void {

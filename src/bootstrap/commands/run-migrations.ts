@@ -3,8 +3,8 @@ import { DatabaseNewer } from '../../application/errors/database-newer.ts';
 import type { Config } from '../config/config.ts';
 import { isStillToBeMade, makeDatabasePlace } from '../config/database-place.ts';
 import { EXIT_CONFIGURATION, EXIT_NOT_DONE } from '../exit-codes.ts';
-import type { CommandContext } from './command-context.ts';
-import { counted } from './counted.ts';
+import type { CommandContext } from './console/command-context.ts';
+import { counted } from './console/counted.ts';
 import { withDatabase } from './on-database.ts';
 
 /**

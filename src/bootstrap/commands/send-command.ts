@@ -6,10 +6,16 @@ import { CLI_AGENT } from '../../adapters/http/cli-agent.ts';
 import { DEMO_API_KEY } from '../config/demo-seed.ts';
 import { EXIT_NOT_DONE, EXIT_UNAVAILABLE, EXIT_USAGE } from '../exit-codes.ts';
 import { toNumber } from './admin/project-options.ts';
-import type { CommandContext } from './command-context.ts';
-import { CommandError } from './command-error.ts';
+import type { CommandContext } from './console/command-context.ts';
+import { CommandError } from './console/command-error.ts';
+import {
+  errorText,
+  isServiceAway,
+  requestService,
+  serviceUrl,
+  urlOption,
+} from './console/service-address.ts';
 import { changesBetween, type TrackedMessage } from './message-changes.ts';
-import { errorText, isServiceAway, requestService, serviceUrl, urlOption } from './service-address.ts';
 
 /** Between two readings of the status. */
 const POLLING_INTERVAL_MS = 250;

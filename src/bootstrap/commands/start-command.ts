@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandContext } from './command-context.ts';
+import type { CommandContext } from './console/command-context.ts';
 
 /** `barid start`: the service. */
 export function addStartCommand(program: Command, context: CommandContext): void {

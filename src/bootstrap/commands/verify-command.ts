@@ -4,9 +4,9 @@ import { messageOf } from '../../application/errors/error-text.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
 import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';
 import type { Roots } from '../roots.ts';
-import type { CommandContext } from './command-context.ts';
-import { counted } from './counted.ts';
-import { escaped } from './text-table.ts';
+import type { CommandContext } from './console/command-context.ts';
+import { counted } from './console/counted.ts';
+import { escaped } from './console/text-table.ts';
 
 /** `barid verify`: what the audit of the money finds, and the dead-letter jobs, which may hold money. */
 export function addVerifyCommand(program: Command, context: CommandContext): void {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { EXIT_NOT_DONE } from '../exit-codes.ts';
 import type { Roots } from '../roots.ts';
-import type { CommandContext } from './command-context.ts';
-import { counted } from './counted.ts';
+import type { CommandContext } from './console/command-context.ts';
+import { counted } from './console/counted.ts';
 
 /** The operator's side of section 2.7: reads the numbers and templates of live projects from the platform now. */
 export function addWhatsappSyncCommand(program: Command, context: CommandContext): void {

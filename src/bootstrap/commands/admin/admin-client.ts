@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { CLI_AGENT } from '../../../adapters/http/cli-agent.ts';
 import { messageOf } from '../../../application/errors/error-text.ts';
 import { EXIT_NOT_DONE, EXIT_UNAVAILABLE, EXIT_USAGE } from '../../exit-codes.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../console/command-error.ts';
 import {
   errorText,
   isServiceAway,
@@ -10,8 +10,8 @@ import {
   requestService,
   type ServiceReply,
   serviceUrl,
-} from '../service-address.ts';
-import { recordLines } from '../text-table.ts';
+} from '../console/service-address.ts';
+import { recordLines } from '../console/text-table.ts';
 
 /** A file as the body of a request. */
 export interface RequestFile {

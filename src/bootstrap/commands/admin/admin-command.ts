@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { CommandContext } from '../command-context.ts';
-import { urlOption } from '../service-address.ts';
+import type { CommandContext } from '../console/command-context.ts';
+import { urlOption } from '../console/service-address.ts';
 import { AdminConsole } from './admin-console.ts';
 import { addAuditCommands } from './audit-commands.ts';
 import { addCreditCommands } from './credit-commands.ts';

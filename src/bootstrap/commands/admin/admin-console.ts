@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { ADMIN_LIMIT_MAX } from '../../../adapters/http/limits.ts';
 import { EXIT_USAGE } from '../../exit-codes.ts';
-import type { CommandContext } from '../command-context.ts';
-import { CommandError } from '../command-error.ts';
-import { recordLines, tableLines } from '../text-table.ts';
+import type { CommandContext } from '../console/command-context.ts';
+import { CommandError } from '../console/command-error.ts';
+import { recordLines, tableLines } from '../console/text-table.ts';
 import { AdminClient, type AdminRequest } from './admin-client.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;

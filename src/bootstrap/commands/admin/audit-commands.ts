@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { changeLines } from '../text-table.ts';
+import { changeLines } from '../console/text-table.ts';
 import { type AdminConsole, type Columns, type Fields, type PageOptions, paged } from './admin-console.ts';
 
 const AUDIT: Columns = {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { recordLines } from '../text-table.ts';
+import { recordLines } from '../console/text-table.ts';
 import {
   type AdminConsole,
   type Columns,

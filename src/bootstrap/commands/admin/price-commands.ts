@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { fieldLines, tableLines } from '../text-table.ts';
+import { fieldLines, tableLines } from '../console/text-table.ts';
 import {
   type AdminConsole,
   type Columns,

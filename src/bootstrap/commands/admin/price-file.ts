@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { messageOf } from '../../../application/errors/error-text.ts';
 import { EXIT_USAGE } from '../../exit-codes.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../console/command-error.ts';
 import type { RequestFile } from './admin-client.ts';
 
 /** What is read as which media type, by the end of its name. */

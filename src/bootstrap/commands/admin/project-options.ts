@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ProjectSettings } from '../../../domain/access/project.ts';
 import { EXIT_USAGE } from '../../exit-codes.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../console/command-error.ts';
 import type { Fields } from './admin-console.ts';
 
 type OptionWords = readonly [flags: string, description: string, parse?: (text: string) => unknown];

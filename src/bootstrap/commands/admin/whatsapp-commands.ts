@@ -4,8 +4,8 @@ import { messageOf } from '../../../application/errors/error-text.ts';
 import { countResources, type WhatsappBusiness } from '../../../domain/whatsapp/whatsapp-resources.ts';
 import { jsonMistake } from '../../config/json-mistake.ts';
 import { EXIT_USAGE } from '../../exit-codes.ts';
-import { CommandError } from '../command-error.ts';
-import { escaped, fieldLines } from '../text-table.ts';
+import { CommandError } from '../console/command-error.ts';
+import { escaped, fieldLines } from '../console/text-table.ts';
 import { type AdminConsole, type Fields, pathOf } from './admin-console.ts';
 
 /** `barid admin whatsapp`. */

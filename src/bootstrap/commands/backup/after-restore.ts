@@ -2,7 +2,7 @@ import { WrongSecretKey } from '../../../application/access/check-secret-key.ts'
 import { DatabaseNewer } from '../../../application/errors/database-newer.ts';
 import { EXIT_CONFIGURATION } from '../../exit-codes.ts';
 import type { Roots } from '../../roots.ts';
-import type { CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../console/command-context.ts';
 import { restoredLines } from './restored-lines.ts';
 
 /**

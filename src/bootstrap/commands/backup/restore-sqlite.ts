@@ -12,8 +12,8 @@ import { messageOf } from '../../../application/errors/error-text.ts';
 import type { MarkedRestored } from '../../../application/restores/mark-restored.ts';
 import type { Config } from '../../config/config.ts';
 import { existingSecretKey } from '../../config/secret-key.ts';
+import type { ProgressBar } from '../console/progress-bar.ts';
 import { closeRoots, openRoots } from '../on-database.ts';
-import type { ProgressBar } from '../progress-bar.ts';
 import { configOfCopy, hasLog, removeLeftovers, withoutLinks } from './sqlite-copies.ts';
 
 /** The file cannot take the place of the database; nothing was changed. */

@@ -3,9 +3,9 @@ import { WrongSecretKey } from '../../../application/access/check-secret-key.ts'
 import { DatabaseNewer } from '../../../application/errors/database-newer.ts';
 import { type Config, ConfigError } from '../../config/config.ts';
 import { EXIT_NOT_DONE } from '../../exit-codes.ts';
-import type { CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../console/command-context.ts';
+import { ProgressBar } from '../console/progress-bar.ts';
 import { withDatabase } from '../on-database.ts';
-import { ProgressBar } from '../progress-bar.ts';
 import { RestoreRejected, restoreSqlite } from './restore-sqlite.ts';
 import { restoredLines } from './restored-lines.ts';
 import { backedUpFileOf } from './sqlite-copies.ts';

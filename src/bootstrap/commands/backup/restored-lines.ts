@@ -1,6 +1,6 @@
 import type { MarkedRestored } from '../../../application/restores/mark-restored.ts';
 import { isoOf } from '../../../domain/shared/instant.ts';
-import { counted } from '../counted.ts';
+import { counted } from '../console/counted.ts';
 
 const CHANGES_LOST =
   'what operators changed since is gone: keys that were revoked since work again, and credit has to be added again';

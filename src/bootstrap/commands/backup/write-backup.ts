@@ -7,10 +7,10 @@ import { differencesIn } from '../../../application/billing/audit-ledger.ts';
 import type { Config } from '../../config/config.ts';
 import { SECRET_KEY_BYTES } from '../../config/config-entries.ts';
 import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../../exit-codes.ts';
-import type { CommandContext } from '../command-context.ts';
-import { counted } from '../counted.ts';
+import type { CommandContext } from '../console/command-context.ts';
+import { counted } from '../console/counted.ts';
+import { ProgressBar } from '../console/progress-bar.ts';
 import { closeRoots, NO_TABLES, openRoots, withDatabase } from '../on-database.ts';
-import { ProgressBar } from '../progress-bar.ts';
 import { backedUpFileOf, configOfCopy, removeLeftovers } from './sqlite-copies.ts';
 
 const BYTES_PER_MB = 1_000_000;

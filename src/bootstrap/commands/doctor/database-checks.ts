@@ -9,7 +9,7 @@ import { StorageUnwritable } from '../../../application/errors/storage-unavailab
 import { type Config, ConfigError } from '../../config/config.ts';
 import { isStillToBeMade } from '../../config/database-place.ts';
 import { secretKeyFile, secretKeyFor } from '../../config/secret-key.ts';
-import { counted } from '../counted.ts';
+import { counted } from '../console/counted.ts';
 import { type Finding, reasonIn, well, wrong } from './finding.ts';
 
 /** Clocks that differ more make leases and webhooks of several processes early or late. */

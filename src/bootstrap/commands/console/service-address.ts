@@ -1,7 +1,7 @@
 import { Option } from 'commander';
-import { messageOf } from '../../application/errors/error-text.ts';
-import { codeOf } from '../error-code.ts';
-import { EXIT_UNAVAILABLE, EXIT_USAGE } from '../exit-codes.ts';
+import { messageOf } from '../../../application/errors/error-text.ts';
+import { codeOf } from '../../error-code.ts';
+import { EXIT_UNAVAILABLE, EXIT_USAGE } from '../../exit-codes.ts';
 import type { CommandContext } from './command-context.ts';
 import { CommandError } from './command-error.ts';
 

@@ -4,7 +4,7 @@ import {
   fieldLines,
   recordLines,
   tableLines,
-} from '../../../src/bootstrap/commands/text-table.ts';
+} from '../../../../src/bootstrap/commands/console/text-table.ts';
 
 const HOSTILE = 'a\nb\r\t\u001b[2J\u202ec\u2028\u{e0001}';
 const ESCAPED = 'a\\nb\\r\\t\\u001b[2J\\u202ec\\u2028\\udb40\\udc01';

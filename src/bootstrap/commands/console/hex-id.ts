@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { HEX_ID_PATTERN } from '../../domain/shared/hex-id.ts';
+import { HEX_ID_PATTERN } from '../../../domain/shared/hex-id.ts';
 
 /** An id of an argument. Throws `InvalidArgumentError`. */
 export function toHexId(text: string): string {

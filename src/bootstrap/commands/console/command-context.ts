@@ -1,6 +1,6 @@
-import type { Clock } from '../../application/ports/clock.ts';
-import type { Config } from '../config/config.ts';
-import type { Roots } from '../roots.ts';
+import type { Clock } from '../../../application/ports/clock.ts';
+import type { Config } from '../../config/config.ts';
+import type { Roots } from '../../roots.ts';
 import type { CommandOutput } from './command-output.ts';
 import { escaped, tableLines } from './text-table.ts';
 
@@ -71,13 +71,13 @@ export class CommandContext {
     work: (roots: Roots) => Promise<number>,
     options: { readonly hasStatementTimeout?: boolean } = {},
   ): Promise<number> {
-    const { runOperatorCommand } = await import('./on-database.ts');
+    const { runOperatorCommand } = await import('../on-database.ts');
     return runOperatorCommand(this.environment, this.output, work, { clock: this.#clock, ...options });
   }
 
   /** As `withConfig`. */
   async withConfig(work: (config: Config) => Promise<number>): Promise<number> {
-    const { withConfig } = await import('./on-database.ts');
+    const { withConfig } = await import('../on-database.ts');
     return withConfig(this.environment, this.output, work);
   }
 }

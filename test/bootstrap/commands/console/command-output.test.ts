@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { consoleOutput } from '../../../src/bootstrap/commands/command-output.ts';
+import { consoleOutput } from '../../../../src/bootstrap/commands/console/command-output.ts';
 
 it('a mistake that quotes what a terminal obeys is printed with escapes, and keeps its lines', () => {
   const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
