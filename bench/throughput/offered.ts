@@ -6,10 +6,11 @@ import { printTable } from '../../test/support/table.ts';
 import type { ServiceHandlers } from '../servers/service.ts';
 import type { Bench } from '../support/bench.ts';
 import { type Latencies, offer } from '../support/offered-load.ts';
+import { allDelivered, warmUp } from '../support/rounds.ts';
 import { startSteadyPostgres } from '../support/steady-postgres.ts';
 
 const SECONDS = Number(process.env.OFFERED_SECONDS ?? 10);
-const WARM_UP_SECONDS = 3;
+const LEAD_IN_SECONDS = 3;
 /** In the second and the third run the messages of those before are being delivered. */
 const RUNS = 3;
 /** p99.9 may be so many times p99. */
@@ -39,6 +40,8 @@ export async function offered(bench: Bench): Promise<void> {
           : await bench.open<ServiceHandlers>(checkout, 'service', {
               DATABASE_URL: await createDatabase(postgres.url, `offered_${checkout.id}`),
             });
+      await warmUp([service]);
+      await allDelivered([service]);
       for (const { perSecond, p99 } of OFFERED) {
         // An older checkout may not know the question.
         const isThis = checkout.id === 'this';
@@ -62,7 +65,7 @@ export async function offered(bench: Bench): Promise<void> {
 
 async function latenciesOf(service: Child<ServiceHandlers>, perSecond: number): Promise<Latencies[]> {
   const { port } = service;
-  await offer({ port, perSecond, seconds: WARM_UP_SECONDS, makeRequest });
+  await offer({ port, perSecond, seconds: LEAD_IN_SECONDS, makeRequest });
   const runs: Latencies[] = [];
   for (let run = 0; run < RUNS; run += 1) {
     runs.push(await offer({ port, perSecond, seconds: SECONDS, makeRequest }));

@@ -1,9 +1,10 @@
 import type { Child } from '../../test/support/child-process.ts';
 import { createDatabase, queryPostgres, startPrivateRabbit } from '../../test/support/services.ts';
+import type { ServiceHandlers } from '../servers/service.ts';
 import type { Bench } from '../support/bench.ts';
 import { THIS_CHECKOUT } from '../support/checkout.ts';
 import { printRows, type Row, rateOf } from '../support/report.ts';
-import { acceptedToDelivered, ratesInTurn, requestsInTurn } from '../support/rounds.ts';
+import { acceptedToDelivered, allDelivered, ratesInTurn, requestsInTurn, warmUp } from '../support/rounds.ts';
 import { startSteadyPostgres } from '../support/steady-postgres.ts';
 
 type Postgres = Awaited<ReturnType<typeof startSteadyPostgres>>;
@@ -53,16 +54,19 @@ async function accepted(bench: Bench, postgres: Postgres) {
 
 /** On databases without earlier messages. A RabbitMQ for each checkout: their queues have the same names. */
 async function delivered(bench: Bench, postgres: Postgres) {
-  const services: { readonly child: Child; readonly databaseUrl: string }[] = [];
+  const services: { readonly child: Child<ServiceHandlers>; readonly databaseUrl: string }[] = [];
   for (const checkout of bench.checkouts) {
     const databaseUrl = await createDatabase(postgres.url, `delivered_${checkout.id}`);
     const rabbit = bench.keep(await startPrivateRabbit());
     const environment = { DATABASE_URL: databaseUrl, QUEUE_URL: rabbit.url };
     services.push({ child: await bench.open(checkout, 'service', environment), databaseUrl });
   }
+  const children = services.map(({ child }) => child);
+  await warmUp(children);
+  await allDelivered(children);
   const measured = await ratesInTurn(services, ({ child, databaseUrl }) =>
     acceptedToDelivered(child, databaseUrl),
   );
-  await bench.close(services.map(({ child }) => child));
+  await bench.close(children);
   return measured;
 }

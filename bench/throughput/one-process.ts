@@ -10,7 +10,7 @@ import {
   ratesInTurn,
   requestsInTurn,
   SECONDS,
-  WARM_UP_SECONDS,
+  warmUp,
 } from '../support/rounds.ts';
 
 /** What is wanted of (4): one of both. */
@@ -71,7 +71,7 @@ async function storage(bench: Bench): Promise<Measured> {
   const loop = await bench.open<BareStorageHandlers>(THIS_CHECKOUT, 'bare-storage', {
     DATABASE_URL: `sqlite:${join(bench.folder, 'bare-storage', 'barid.db')}`,
   });
-  await loop.ask('write', WARM_UP_SECONDS);
+  await loop.ask('write', SECONDS);
   const [measured] = await ratesInTurn([loop], () => loop.ask('write', SECONDS));
   await bench.close([loop]);
   if (measured === undefined) throw new Error('The loop was measured');
@@ -91,6 +91,8 @@ function delivered(bench: Bench) {
     rounds += 1;
     const file = `delivered-${rounds}`;
     const service = await bench.openOnSqlite(checkout, file);
+    await warmUp([service]);
+    await allDelivered([service]);
     const perSecond = await acceptedToDelivered(service, bench.sqliteUrl(checkout, file));
     await bench.close([service]);
     return perSecond;
