@@ -355,6 +355,25 @@ const RECIPIENTS: readonly StorePromise[] = [
     },
   },
   {
+    sentence: 'the recipient store tells who is on a campaign, and how many bytes their parameters have',
+    async check(use) {
+      const arabic = { body: { '1': 'ليلى' } };
+      const elsewhere = aRecipient({ id: anId(107), campaignId: anId(2) });
+      await withRecipients(
+        use,
+        aRecipient({ templateParameters: { body: { '1': 'Layla' } } }),
+        { ...richRecipient, templateParameters: arabic },
+        elsewhere,
+      );
+      const attachedTo = (id: string) => use.read(({ recipients }) => recipients.attachedTo(id));
+      expect(await attachedTo(anId())).toEqual({
+        numbers: new Set([aRecipient().phoneNumber, richRecipient.phoneNumber]),
+        parameterBytes: 22 + 25,
+      });
+      expect(await attachedTo(anId(3))).toEqual({ numbers: new Set(), parameterBytes: 0 });
+    },
+  },
+  {
     sentence: 'the recipient store saves the costs of the recipients of one campaign and nothing else',
     async check(use) {
       const ofAnother = aRecipient({ id: anId(106), campaignId: anId(2) });

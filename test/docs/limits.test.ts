@@ -11,6 +11,7 @@ import {
 import { PEER_ROUND_MS, PROVIDER_SHARES, RECEIVER_SHARES } from '../../src/adapters/egress/tls/peer-time.ts';
 import {
   PROVIDER_CONNECTIONS_MAX,
+  PROVIDER_REQUEST_FRESH_MS,
   PROVIDER_REQUESTS_MAX,
 } from '../../src/adapters/egress/undici-provider-http.ts';
 import {
@@ -133,7 +134,10 @@ import {
   SURPLUS_JOBS_MIN,
   SURPLUS_JOBS_TOGETHER,
 } from '../../src/application/webhooks/surplus-line.ts';
-import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../src/domain/campaigns/attach-recipients.ts';
+import {
+  PARAMETER_BYTES_PER_CAMPAIGN_MAX,
+  RECIPIENTS_PER_CAMPAIGN_MAX,
+} from '../../src/domain/campaigns/attach-recipients.ts';
 import {
   CAMPAIGN_NAME_CHARACTERS_MAX,
   CAMPAIGN_NAME_CHARACTERS_MIN,
@@ -197,6 +201,7 @@ describe('section 8 of docs/api.md', () => {
       ['campaign name', `${CAMPAIGN_NAME_CHARACTERS_MIN} to ${CAMPAIGN_NAME_CHARACTERS_MAX} characters`],
       ['recipients of a request', `1 to ${number(RECIPIENTS_PER_REQUEST_MAX)}`],
       ['recipients of a campaign', `at most ${number(RECIPIENTS_PER_CAMPAIGN_MAX)}`],
+      ['their template parameters', `at most ${PARAMETER_BYTES_PER_CAMPAIGN_MAX / 1_024 ** 2} MB together`],
       ['campaigns of a project that have not started', `at most ${number(UNSTARTED_CAMPAIGNS_MAX)}`],
       ['their recipients', `about ${number(UNSTARTED_RECIPIENTS_MAX)}`],
       [
@@ -378,7 +383,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests to one channel provider over HTTP',
-        `${PROVIDER_REQUESTS_MAX} in flight; one without a response for ${SLOW_AFTER_MS / 1_000} s counts no longer, up to ${PROVIDER_CONNECTIONS_MAX} in all; more wait, the most urgent first and projects in rotation, and one that waited for ${PROVIDER_WAIT_MS / 1_000} s is not sent`,
+        `${PROVIDER_REQUESTS_MAX} in flight; one without a response for ${PROVIDER_REQUEST_FRESH_MS} ms counts no longer, up to ${PROVIDER_CONNECTIONS_MAX} in all; more wait, the most urgent first and projects in rotation, and one that waited for ${PROVIDER_WAIT_MS / 1_000} s is not sent`,
       ],
       [
         'responses of channel providers over HTTP',

@@ -117,6 +117,24 @@ it('8 a campaign takes 1000 recipients, and not one more', async () => {
   expect(await recipientsOf(service, id)).toHaveLength(1_000);
 });
 
+it('8 the recipients of a campaign have parameters of 4 MB together, and no more', async () => {
+  const service = await startWithCampaigns();
+  const id = await created(service, []);
+  const long = { body: { 1: 'x'.repeat(4_096), 2: 'x'.repeat(4_096) }, buttons: { 0: { 1: 'A-17' } } };
+  const longOnes = (first: number, count: number) =>
+    numbersFrom(first, count).map((number) => recipient(number, long));
+  expect((await attach(service, id, longOnes(0, 400))).status).toBe(200);
+  // 8,245 bytes each: 508 of them fit.
+  expect(errorOf(await attach(service, id, longOnes(400, 109)))).toEqual(
+    rejection(
+      400,
+      'recipients-too-large',
+      'templateParameters of all recipients cannot exceed 4 MB per campaign',
+    ),
+  );
+  expect(dataOf(await attach(service, id, longOnes(400, 108)))).toMatchObject({ totalRecipients: 508 });
+});
+
 it('8 the campaigns of a project before their start take 200000 recipients, and not one more', async () => {
   const service = await startWithCampaigns();
   const id = await created(service, numbersFrom(0, 1));

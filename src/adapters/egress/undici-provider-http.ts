@@ -22,8 +22,10 @@ import { PeerTime, PROVIDER_SHARES } from './tls/peer-time.ts';
 /** More responses below 200 before the one that counts are a flood: they have no body that could be counted. */
 const INFORMATIONAL_RESPONSES_MAX = 10;
 
-/** Requests in flight to one provider that are not slow; more wait. One without a response for long takes no place of others. */
+/** Fresh requests in flight to one provider; more wait. */
 export const PROVIDER_REQUESTS_MAX = 64;
+/** For how long a request without a response is fresh, in milliseconds. Then it takes no place of others. */
+export const PROVIDER_REQUEST_FRESH_MS = 500;
 /** Requests in flight to one provider in all, each on a connection of its own. */
 export const PROVIDER_CONNECTIONS_MAX = 256;
 
@@ -49,8 +51,7 @@ interface UndiciProviderHttpOptions {
   readonly timeoutMs?: number;
   /** How long a request waits while others have the connections, in milliseconds. */
   readonly waitMs?: number;
-  /** A request in flight for longer is slow, in milliseconds. */
-  readonly slowAfterMs?: number;
+  readonly freshMs?: number;
   /** Trusted instead of the system's certificate authorities, in PEM. */
   readonly ca?: string;
 }
@@ -66,8 +67,8 @@ export class UndiciProviderHttp implements ProviderHttp {
   /** Undici would send what waits in the order of its calls. */
   readonly #waiting: FairQueue<Call>;
   #dispatchesSoon = false;
-  /** Runs while requests wait: until the next one in flight is slow. */
-  #slowTimer: NodeJS.Timeout | null = null;
+  /** Runs while requests wait: until the next one in flight is fresh no longer. */
+  #freshTimer: NodeJS.Timeout | null = null;
   #onHandedOver: (backlog: Backlog) => void = () => {};
 
   constructor({
@@ -76,10 +77,10 @@ export class UndiciProviderHttp implements ProviderHttp {
     peerTime = new PeerTime(PROVIDER_SHARES),
     timeoutMs = PROVIDER_RESPONSE_MS,
     waitMs = PROVIDER_WAIT_MS,
-    slowAfterMs,
+    freshMs = PROVIDER_REQUEST_FRESH_MS,
     ca,
   }: UndiciProviderHttpOptions = {}) {
-    this.#waiting = new FairQueue(() => performance.now(), slowAfterMs);
+    this.#waiting = new FairQueue(() => performance.now(), freshMs);
     this.#name = name;
     this.#responses = responses;
     this.#deadlines = { timeoutMs, waitMs };
@@ -129,7 +130,7 @@ export class UndiciProviderHttp implements ProviderHttp {
   }
 
   close(): Promise<void> {
-    if (this.#slowTimer !== null) clearTimeout(this.#slowTimer);
+    if (this.#freshTimer !== null) clearTimeout(this.#freshTimer);
     return this.#agent.destroy();
   }
 
@@ -150,13 +151,13 @@ export class UndiciProviderHttp implements ProviderHttp {
       call.dispatch(this.#agent, waiting.begin(call));
       this.#onHandedOver(call.backlog);
     }
-    if (waiting.isEmpty || this.#slowTimer !== null) return;
-    const slowMs = waiting.nextSlowMs();
-    if (slowMs === null) return;
-    this.#slowTimer = setTimeout(() => {
-      this.#slowTimer = null;
+    if (waiting.isEmpty || this.#freshTimer !== null) return;
+    const freshMs = waiting.freshEndsMs();
+    if (freshMs === null) return;
+    this.#freshTimer = setTimeout(() => {
+      this.#freshTimer = null;
       this.#dispatch();
-    }, Math.ceil(slowMs));
+    }, Math.ceil(freshMs));
   }
 
   #free(): number {

@@ -80,7 +80,7 @@ export class AttachRecipients {
   ): Promise<AttachResult> {
     const { ids } = this.#ports;
     const template = await readTemplate(stores, project, campaign.templateId);
-    const attached = new Set(await stores.recipients.numbersOf(campaign.id));
+    const attached = await stores.recipients.attachedTo(campaign.id);
     const { environment } = project;
     const decision = attachRecipients({ campaign, attached, environment, prices, template }, given);
     if (decision.kind !== 'attached') throw new Rejected(decision);

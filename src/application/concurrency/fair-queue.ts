@@ -25,16 +25,16 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #inFlight = new Map<string, Set<Begun>>();
   /** Until when each project counts as slow, the earliest first, in milliseconds. */
   readonly #slowUntil = new Map<string, number>();
-  /** Those of all projects that were not slow when they were counted last, the oldest first. */
+  /** Those of all projects that were fresh when they were counted last, the oldest first. */
   readonly #fresh = new Set<Begun>();
-  readonly #slowAfterMs: number;
+  readonly #freshMs: number;
   readonly #now: () => number;
   #inFlightOfAll = 0;
 
-  /** `now` is in milliseconds; only differences count. */
-  constructor(now: () => number, slowAfterMs = SLOW_AFTER_MS) {
+  /** `now` is in milliseconds; only differences count. What is in flight is fresh for `freshMs`. */
+  constructor(now: () => number, freshMs = SLOW_AFTER_MS) {
     this.#now = now;
-    this.#slowAfterMs = slowAfterMs;
+    this.#freshMs = freshMs;
   }
 
   /** Whether nothing waits. */
@@ -47,9 +47,9 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return this.#inFlightOfAll;
   }
 
-  /** How many in flight are not slow. */
+  /** How many in flight are fresh. */
   fresh(): number {
-    const before = this.#now() - this.#slowAfterMs;
+    const before = this.#now() - this.#freshMs;
     for (const begun of this.#fresh) {
       if (begun.at > before) break;
       this.#fresh.delete(begun);
@@ -57,9 +57,9 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return this.#fresh.size;
   }
 
-  /** In how many milliseconds the next one in flight is slow; null when all are. */
-  nextSlowMs(): number | null {
-    for (const { at } of this.#fresh) return Math.max(0, at + this.#slowAfterMs - this.#now());
+  /** In how many milliseconds the next one in flight is fresh no longer; null when none is. */
+  freshEndsMs(): number | null {
+    for (const { at } of this.#fresh) return Math.max(0, at + this.#freshMs - this.#now());
     return null;
   }
 
@@ -134,7 +134,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
 
   #rememberSlow(projectId: string, { at }: Begun): void {
     const now = this.#now();
-    if (now - at < this.#slowAfterMs) return;
+    if (now - at < SLOW_AFTER_MS) return;
     this.#slowUntil.delete(projectId);
     this.#slowUntil.set(projectId, now + SLOW_REMEMBERED_MS);
     for (const [each, until] of this.#slowUntil) {
@@ -150,7 +150,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
 
   /** `countMax` at most. */
   #slowOf(own: ReadonlySet<Begun>, countMax: number): number {
-    const before = this.#now() - this.#slowAfterMs;
+    const before = this.#now() - SLOW_AFTER_MS;
     let slow = 0;
     for (const { at } of own) {
       if (at > before || slow === countMax) break;

@@ -11,30 +11,59 @@ export interface LongJobPorts extends LeasePorts {
 /** Jobs that take longer than a lease: their work goes on in the background, and their leases are renewed meanwhile. */
 export class LongJobRunner {
   readonly #ports: LongJobPorts;
-  readonly #running = new Set<AbortController>();
+  /** By job and lease: the broker may hand over a job again. */
+  readonly #running = new Map<string, AbortController>();
 
   constructor(ports: LongJobPorts) {
     this.#ports = ports;
     ports.background.whenStopping(() => {
-      for (const running of this.#running) running.abort();
+      for (const running of this.#running.values()) running.abort();
     });
   }
 
   /**
-   * Returns at once. The signal of a job is aborted when the process stops, or when another one has the job: then the work ends
-   * soon, and leaves the job as it is. What fails before that is recorded.
+   * Returns at once. Nothing is done for a job that runs already under the same lease, or that this process does not have: its
+   * work takes long, and anybody at the broker can make a message of it. The signal of a job is aborted when the process stops,
+   * or when another one has the job: then the work ends soon, and leaves the job as it is. What fails before that is recorded.
+   * `ended` is called of every job.
    */
   begin<Kind extends Work>(
     jobs: readonly LeasedJob<Kind>[],
     work: (job: LeasedJob<Kind>, signal: AbortSignal) => Promise<void>,
+    ended: (job: LeasedJob<Kind>) => void = () => {},
   ): void {
-    for (const job of jobs) this.#ports.background.start(() => this.#run(job, (signal) => work(job, signal)));
+    for (const job of jobs) {
+      this.#ports.background.start(() =>
+        this.#runOnce(job, (signal) => work(job, signal)).finally(() => ended(job)),
+      );
+    }
   }
 
-  async #run(job: LeasedJob, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    if (this.#ports.background.isStopping) return;
+  async #runOnce(job: LeasedJob, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const lease = `${job.fencingToken} ${job.id}`;
+    if (this.#ports.background.isStopping || this.#running.has(lease)) return;
     const running = new AbortController();
-    this.#running.add(running);
+    this.#running.set(lease, running);
+    try {
+      if (await this.#isHeld(job)) await this.#run(job, running, work);
+    } finally {
+      this.#running.delete(lease);
+    }
+  }
+
+  /** Without a database nothing is known of the lease: the work fails, and says so. */
+  #isHeld(job: LeasedJob): Promise<boolean> {
+    return this.#ports.renewLeases.execute(job).then(
+      (lease) => lease !== null,
+      () => true,
+    );
+  }
+
+  async #run(
+    job: LeasedJob,
+    running: AbortController,
+    work: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
     const stopRenewing = keepLease(this.#ports, job, () => running.abort());
     try {
       await work(running.signal);
@@ -42,7 +71,6 @@ export class LongJobRunner {
       if (!running.signal.aborted) await this.#ports.recordJobFailure.execute(job, error);
     } finally {
       stopRenewing();
-      this.#running.delete(running);
     }
   }
 }

@@ -53,18 +53,13 @@ export class ProjectJobRunner {
     work: (job: LeasedJob<Kind>, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     const held = jobs.filter((job) => this.#held.tryBegin(job.work.projectId));
-    this.#runner.begin(held, async (job, signal) => {
-      const { projectId } = job.work;
-      const doUnlessLost = async (): Promise<void> => {
+    const doInTurn = async (job: LeasedJob<Kind>, signal: AbortSignal): Promise<void> => {
+      await this.#gate.run(job.work.projectId, async () => {
         signal.throwIfAborted();
         await work(job, signal);
-      };
-      try {
-        await this.#gate.run(projectId, doUnlessLost);
-      } finally {
-        this.#held.end(projectId);
-      }
+      });
       this.#wakeSignal.wake();
-    });
+    };
+    this.#runner.begin(held, doInTurn, ({ work: { projectId } }) => this.#held.end(projectId));
   }
 }

@@ -5,12 +5,15 @@ import { isTestNumber } from '../sandbox/test-number.ts';
 import { invariant } from '../shared/invariant.ts';
 import { add, type Money, times } from '../shared/money.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
-import { type ParameterRejection, parameterCheck } from '../whatsapp/template-parameters.ts';
+import { bytesOf, type ParameterRejection, parameterCheck } from '../whatsapp/template-parameters.ts';
 import type { WhatsappTemplate } from '../whatsapp/whatsapp-resources.ts';
 import { type Campaign, type CampaignNotEditable, isEditable } from './campaign.ts';
 import { type NewRecipient, newRecipient, type Recipient } from './recipient.ts';
 
 export const RECIPIENTS_PER_CAMPAIGN_MAX = 1_000;
+
+/** The parameters of all its recipients together. A start writes them in one transaction, for which others wait. */
+export const PARAMETER_BYTES_PER_CAMPAIGN_MAX = 4 * 1_024 * 1_024;
 
 export interface UnsupportedNumbers {
   readonly kind: 'unsupported-numbers';
@@ -28,6 +31,7 @@ export type AttachRejection =
   | CampaignNotEditable
   | { readonly kind: 'recipients-already-attached' }
   | { readonly kind: 'too-many-recipients' }
+  | { readonly kind: 'recipients-too-large' }
   | UnsupportedNumbers
   | RecipientParameters;
 
@@ -41,10 +45,17 @@ export interface Attached {
   readonly duplicateCount: number;
 }
 
+/** Who is on a campaign. */
+export interface AttachedRecipients {
+  readonly numbers: ReadonlySet<PhoneNumber>;
+  readonly parameterBytes: number;
+}
+
+export const NO_RECIPIENTS: AttachedRecipients = { numbers: new Set(), parameterBytes: 0 };
+
 interface AttachState {
   readonly campaign: Pick<Campaign, 'status'>;
-  /** The numbers on the campaign. */
-  readonly attached: ReadonlySet<PhoneNumber>;
+  readonly attached: AttachedRecipients;
   readonly environment: Environment;
   readonly prices: PriceList;
   readonly template: WhatsappTemplate;
@@ -57,19 +68,25 @@ export function attachRecipients(
 ): Attached | AttachRejection {
   if (!isEditable(campaign)) return { kind: 'campaign-not-editable' };
   const distinct = [...firstOfEach(given).values()];
-  const added = distinct.filter(({ phoneNumber }) => !attached.has(phoneNumber));
+  const added = distinct.filter(({ phoneNumber }) => !attached.numbers.has(phoneNumber));
   if (added.length === 0) return { kind: 'recipients-already-attached' };
   const unsupported = numbersRejection(added, environment, prices);
   if (unsupported !== null) return unsupported;
   const parameters = parametersRejection(added, template);
   if (parameters !== null) return parameters;
-  if (attached.size + added.length > RECIPIENTS_PER_CAMPAIGN_MAX) return { kind: 'too-many-recipients' };
+  if (attached.numbers.size + added.length > RECIPIENTS_PER_CAMPAIGN_MAX)
+    return { kind: 'too-many-recipients' };
+  if (bytesAfter(attached, added) > PARAMETER_BYTES_PER_CAMPAIGN_MAX) return { kind: 'recipients-too-large' };
   return {
     kind: 'attached',
     added,
     skippedCount: distinct.length - added.length,
     duplicateCount: given.length - distinct.length,
   };
+}
+
+function bytesAfter({ parameterBytes }: AttachedRecipients, added: readonly NewRecipient[]): number {
+  return added.reduce((sum, { templateParameters }) => sum + bytesOf(templateParameters), parameterBytes);
 }
 
 /** What recipients bring along when they join a campaign: an id for each of them at least, and what each costs. */

@@ -1,4 +1,4 @@
-import { type AttachRejection, attachRecipients, joinCampaign } from './attach-recipients.ts';
+import { type AttachRejection, attachRecipients, joinCampaign, NO_RECIPIENTS } from './attach-recipients.ts';
 import { type Campaign, isEditable, newCampaign, sampleNameOf } from './campaign.ts';
 import { decideSender } from './campaign-sender.ts';
 import type { NewRecipient } from './recipient.ts';
@@ -39,7 +39,7 @@ export function sampleCampaign(
   const attached = attachRecipients(
     {
       campaign: child,
-      attached: new Set(),
+      attached: NO_RECIPIENTS,
       environment: project.environment,
       prices,
       template: sender.template,

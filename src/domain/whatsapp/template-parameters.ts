@@ -9,6 +9,13 @@ export interface TemplateParameters {
   readonly buttons?: Readonly<Record<string, Readonly<Record<string, ParameterValue>>>>;
 }
 
+const toUtf8 = new TextEncoder();
+
+/** How many bytes the values take where they are stored: JSON in UTF-8. */
+export function bytesOf(parameters: TemplateParameters): number {
+  return toUtf8.encode(JSON.stringify(parameters)).length;
+}
+
 /** One parameter of a template, and its place in `templateParameters`. */
 export interface TemplateField {
   readonly key: string;

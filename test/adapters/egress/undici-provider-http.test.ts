@@ -383,7 +383,7 @@ describe('the HTTP client of a provider', () => {
     const peer = await serve((response, { url }) => {
       if (url !== '/silent') response.end();
     });
-    const http = client({ slowAfterMs: SOON_MS });
+    const http = client({ freshMs: SOON_MS });
     const send = (path: string, projectId: string) =>
       http.send({ method: 'POST', url: peer.url(path), backlog: { priority: 'code', projectId } });
     const silent = Array.from({ length: PROVIDER_REQUESTS_MAX }, (_, index) => send('/silent', `p${index}`));
@@ -396,7 +396,7 @@ describe('the HTTP client of a provider', () => {
 
   it('no more connections are open than the limit, however many requests get no response', async () => {
     const peer = await serve(() => undefined);
-    const http = client({ slowAfterMs: 0, waitMs: SOON_MS });
+    const http = client({ freshMs: 0, waitMs: SOON_MS });
     const sent = Array.from({ length: PROVIDER_CONNECTIONS_MAX + 10 }, (_, index) =>
       http.send({
         method: 'POST',

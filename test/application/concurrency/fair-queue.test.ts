@@ -100,18 +100,18 @@ it('a project whose items are slow takes only places besides the kept ones', () 
   expect(begin()).toBe('A'.repeat(16));
 });
 
-it('a fair queue counts what is in flight and not slow, and knows when the next one is', () => {
+it('a fair queue counts what is in flight and fresh, and knows when the next one is so no longer', () => {
   const clock = { now: 0 };
-  const queue = new FairQueue<Item>(() => clock.now);
-  expect([queue.isEmpty, queue.fresh(), queue.nextSlowMs()]).toEqual([true, 0, null]);
+  const queue = new FairQueue<Item>(() => clock.now, 2_000);
+  expect([queue.isEmpty, queue.fresh(), queue.freshEndsMs()]).toEqual([true, 0, null]);
   const end = queue.begin(item('A'));
   clock.now = 500;
   queue.begin(item('B'));
-  expect([queue.fresh(), queue.nextSlowMs()]).toEqual([2, 1_500]);
+  expect([queue.fresh(), queue.freshEndsMs()]).toEqual([2, 1_500]);
   end();
-  expect([queue.fresh(), queue.nextSlowMs()]).toEqual([1, 2_000]);
+  expect([queue.fresh(), queue.freshEndsMs()]).toEqual([1, 2_000]);
   clock.now = 2_500;
-  expect([queue.fresh(), queue.nextSlowMs(), queue.inFlight]).toEqual([0, null, 1]);
+  expect([queue.fresh(), queue.freshEndsMs(), queue.inFlight]).toEqual([0, null, 1]);
   queue.add(item('C'));
   expect(queue.isEmpty).toBe(false);
 });

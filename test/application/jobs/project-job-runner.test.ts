@@ -33,6 +33,8 @@ describe('jobs of projects', () => {
   let pauses: (() => void)[];
   let failures: unknown[];
   let wakes: number;
+  /** The ids of jobs that another process has. */
+  let lost: Set<string>;
 
   beforeEach(() => {
     begun = [];
@@ -40,6 +42,7 @@ describe('jobs of projects', () => {
     pauses = [];
     failures = [];
     wakes = 0;
+    lost = new Set();
     background = new BackgroundWork({ logger: new RecordingLogger() });
     const ports = {
       clock: { now: () => NOW },
@@ -50,7 +53,9 @@ describe('jobs of projects', () => {
         },
       },
       renewInterval: () => () => {},
-      renewLeases: {} as RenewLeases,
+      renewLeases: {
+        execute: async (job: LeasedJob) => (lost.has(job.id) ? null : { at: NOW, until: NOW }),
+      } as unknown as RenewLeases,
       recordJobFailure: {
         execute: async (_job: LeasedJob, error: unknown) => void failures.push(error),
       } as unknown as RecordJobFailure,
@@ -100,6 +105,29 @@ describe('jobs of projects', () => {
     await end(locked[0]);
     expect(begun.slice(4)).toEqual([locked[1]]);
     expect(failures).toEqual([]);
+  });
+
+  it('a job that the process does not have is not begun, and takes the place of none', async () => {
+    const jobs = jobsOf(1, PROJECT_JOBS_HELD_PER_PROJECT_MAX + 1);
+    for (const { id } of jobs.slice(1)) lost.add(id);
+    await begin(jobs.slice(1));
+    await round();
+    await begin(jobs.slice(0, 1));
+    await round();
+    expect(begun).toEqual([jobs[0]]);
+  });
+
+  it('a job that is handed over again under its lease is begun once', async () => {
+    const [job] = jobsOf(1, 1);
+    if (job === undefined) throw new Error('There is a job');
+    await begin([job, { ...job }]);
+    await begin([{ ...job }]);
+    await round();
+    await end(job);
+    expect(begun).toEqual([job]);
+    await begin([{ ...job, fencingToken: 2 }]);
+    await round();
+    expect(begun).toEqual([job, { ...job, fencingToken: 2 }]);
   });
 
   it('a job that fails is recorded, and the next one is begun', async () => {

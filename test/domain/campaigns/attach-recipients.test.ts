@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type AttachedRecipients,
   attachRecipients,
   joinCampaign,
   parametersRejection,
@@ -7,7 +8,6 @@ import {
 } from '../../../src/domain/campaigns/attach-recipients.ts';
 import type { NewRecipient } from '../../../src/domain/campaigns/recipient.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
-import type { PhoneNumber } from '../../../src/domain/shared/phone-number.ts';
 import {
   aCampaign,
   anId,
@@ -28,12 +28,14 @@ const given = (phoneNumber: string, more: Partial<NewRecipient> = {}): NewRecipi
 });
 const numbered = (n: number) => given(`96477${String(n).padStart(8, '0')}`);
 const many = (count: number, from = 0) => Array.from({ length: count }, (_, n) => numbered(from + n));
-const numbersOf = (recipients: readonly NewRecipient[]): ReadonlySet<PhoneNumber> =>
-  new Set(recipients.map(({ phoneNumber }) => phoneNumber));
+const onCampaign = (recipients: readonly NewRecipient[], parameterBytes = 0): AttachedRecipients => ({
+  numbers: new Set(recipients.map(({ phoneNumber }) => phoneNumber)),
+  parameterBytes,
+});
 
 const STATE = {
   campaign: { status: 'draft' },
-  attached: numbersOf([]),
+  attached: onCampaign([]),
   environment: 'dev',
   prices: somePrices(),
   template: aWhatsappTemplate(),
@@ -62,7 +64,7 @@ describe('attaching recipients', () => {
   });
 
   it('a campaign skips the numbers that it has, and counts a number that comes again once as skipped', () => {
-    const attached = numbersOf([numbered(1), numbered(2)]);
+    const attached = onCampaign([numbered(1), numbered(2)]);
     expect(attach([numbered(1), numbered(3), numbered(1), numbered(2)], { attached })).toEqual({
       kind: 'attached',
       added: [numbered(3)],
@@ -72,7 +74,7 @@ describe('attaching recipients', () => {
   });
 
   it('a campaign rejects a request whose every number it has, before parameters are read', () => {
-    const attached = numbersOf([numbered(1)]);
+    const attached = onCampaign([numbered(1)]);
     const unfit = { ...numbered(1), templateParameters: {} };
     expect(attach([unfit, unfit], { attached })).toEqual({ kind: 'recipients-already-attached' });
     expect(attach([])).toEqual({ kind: 'recipients-already-attached' });
@@ -80,7 +82,7 @@ describe('attaching recipients', () => {
 
   it('the parameters of a number that is skipped are not read', () => {
     const unfit = { ...numbered(1), templateParameters: {} };
-    expect(attach([unfit, numbered(2)], { attached: numbersOf([numbered(1)]) })).toMatchObject({
+    expect(attach([unfit, numbered(2)], { attached: onCampaign([numbered(1)]) })).toMatchObject({
       kind: 'attached',
       added: [numbered(2)],
     });
@@ -90,9 +92,21 @@ describe('attaching recipients', () => {
     expect(RECIPIENTS_PER_CAMPAIGN_MAX).toBe(1_000);
     expect(attach(many(1_000))).toMatchObject({ kind: 'attached' });
     expect(attach(many(1_001))).toEqual({ kind: 'too-many-recipients' });
-    const attached = numbersOf(many(999));
+    const attached = onCampaign(many(999));
     expect(attach(many(2, 998), { attached })).toMatchObject({ kind: 'attached', skippedCount: 1 });
     expect(attach(many(2, 999), { attached })).toEqual({ kind: 'too-many-recipients' });
+  });
+
+  it('a campaign takes parameters of 4 MB together', () => {
+    // {"body":{"1":"Layla"}} has 22 bytes, and the same of «ليلى» 25.
+    const [layla, arabic] = [
+      numbered(1),
+      given('9647701234567', { templateParameters: { body: { '1': 'ليلى' } } }),
+    ];
+    const left = (bytes: number) => ({ attached: onCampaign([numbered(9)], 4_194_304 - bytes) });
+    expect(attach([layla, arabic], left(47))).toMatchObject({ kind: 'attached' });
+    expect(attach([layla, arabic], left(46))).toEqual({ kind: 'recipients-too-large' });
+    expect(attach([numbered(9), layla], left(22))).toMatchObject({ kind: 'attached', skippedCount: 1 });
   });
 
   it.each(['running', 'completed', 'failed'] as const)('a %s campaign takes no recipients', (status) => {

@@ -3,7 +3,10 @@ import { type OperatorRejection, Rejected, type Rejection } from '../../../appli
 import { WORKING_KEYS_MAX } from '../../../domain/access/project-key.ts';
 import { BALANCE_IQD_MAX } from '../../../domain/billing/account.ts';
 import { SCHEDULED_VERSIONS_MAX } from '../../../domain/billing/price-version.ts';
-import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
+import {
+  PARAMETER_BYTES_PER_CAMPAIGN_MAX,
+  RECIPIENTS_PER_CAMPAIGN_MAX,
+} from '../../../domain/campaigns/attach-recipients.ts';
 import { UNSTARTED_CAMPAIGNS_MAX, UNSTARTED_RECIPIENTS_MAX } from '../../../domain/campaigns/campaign.ts';
 import { SENDER_IDS_PER_PROJECT_MAX } from '../../../domain/senders/managed-sender-id.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
@@ -142,6 +145,11 @@ export function rejectionError(rejection: Rejection): HttpError {
       return badRequest(
         rejection.kind,
         `Recipients cannot exceed ${RECIPIENTS_PER_CAMPAIGN_MAX} per campaign`,
+      );
+    case 'recipients-too-large':
+      return badRequest(
+        rejection.kind,
+        `templateParameters of all recipients cannot exceed ${PARAMETER_BYTES_PER_CAMPAIGN_MAX / 1_024 ** 2} MB per campaign`,
       );
     case 'too-many-campaigns':
       return badRequest(

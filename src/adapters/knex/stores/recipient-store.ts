@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { RecipientStore, SavedProgress } from '../../../application/ports/stores/campaign-stores.ts';
+import type { AttachedRecipients } from '../../../domain/campaigns/attach-recipients.ts';
 import type {
   BillingState,
   Recipient,
@@ -45,6 +46,9 @@ export const RECIPIENT_COLUMNS = columnNames(INSERT.columns);
 
 const OF_CAMPAIGN = `SELECT ${RECIPIENT_COLUMNS} FROM campaign_recipients WHERE campaign_id = ? ORDER BY position`;
 
+const ATTACHED_TO = `SELECT phone_number, octet_length(template_parameters) AS parameter_bytes
+  FROM campaign_recipients WHERE campaign_id = ?`;
+
 const SAVE_PROGRESS = {
   table: 'campaign_recipients',
   key: { id: 'text' },
@@ -80,12 +84,12 @@ export class SqlRecipientStore implements RecipientStore {
     return rows.map(recipientFromRow);
   }
 
-  async numbersOf(campaignId: string): Promise<readonly PhoneNumber[]> {
-    const rows = await this.#session.query(
-      'SELECT phone_number FROM campaign_recipients WHERE campaign_id = ? ORDER BY position',
-      [campaignId],
-    );
-    return rows.map((row) => row.phone_number as PhoneNumber);
+  async attachedTo(campaignId: string): Promise<AttachedRecipients> {
+    const rows = await this.#session.query(ATTACHED_TO, [campaignId]);
+    return {
+      numbers: new Set(rows.map((row) => row.phone_number as PhoneNumber)),
+      parameterBytes: rows.reduce((sum, row) => sum + (row.parameter_bytes as number), 0),
+    };
   }
 
   async saveCosts(campaignId: string, { estimatedCost, billingState }: RecipientCosts): Promise<void> {

@@ -1,3 +1,4 @@
+import type { AttachedRecipients } from '../../../domain/campaigns/attach-recipients.ts';
 import type { Campaign, CampaignStatus } from '../../../domain/campaigns/campaign.ts';
 import type { CampaignSums } from '../../../domain/campaigns/campaign-sums.ts';
 import type {
@@ -60,8 +61,8 @@ export interface RecipientStore {
   insert(recipients: readonly Recipient[]): Promise<void>;
   /** All recipients of a campaign in the order of their positions. */
   ofCampaign(campaignId: string): Promise<readonly Recipient[]>;
-  /** The numbers of a campaign's recipients. */
-  numbersOf(campaignId: string): Promise<readonly PhoneNumber[]>;
+  /** Who is on a campaign, without the values for the template. */
+  attachedTo(campaignId: string): Promise<AttachedRecipients>;
   /** Writes what is estimated for each recipient of a campaign that has not started, and the state of their billing. */
   saveCosts(campaignId: string, costs: RecipientCosts): Promise<void>;
   /** Writes what their messages have changed about recipients. */
