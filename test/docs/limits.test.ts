@@ -11,7 +11,6 @@ import {
 import { PEER_ROUND_MS, PROVIDER_SHARES, RECEIVER_SHARES } from '../../src/adapters/egress/tls/peer-time.ts';
 import {
   PROVIDER_CONNECTIONS_MAX,
-  PROVIDER_REQUEST_FRESH_MS,
   PROVIDER_REQUESTS_MAX,
 } from '../../src/adapters/egress/undici-provider-http.ts';
 import {
@@ -153,6 +152,7 @@ import {
   VERIFICATION_CODE_CHARACTERS_MAX,
 } from '../../src/domain/messages/send-request.ts';
 import {
+  FRESH_MS,
   HANDED_OVER_PERIOD_MS,
   PLACES_PER_KEPT,
   SLOW_AFTER_MS,
@@ -383,7 +383,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests to one channel provider over HTTP',
-        `${PROVIDER_REQUESTS_MAX} in flight; one without a response for ${PROVIDER_REQUEST_FRESH_MS} ms counts no longer, up to ${PROVIDER_CONNECTIONS_MAX} in all; more wait, the most urgent first and projects in rotation, and one that waited for ${PROVIDER_WAIT_MS / 1_000} s is not sent`,
+        `${PROVIDER_REQUESTS_MAX} in flight; one without a response for ${FRESH_MS} ms counts no longer, up to ${PROVIDER_CONNECTIONS_MAX} in all; more wait, the most urgent first and projects in rotation, and one that waited for ${PROVIDER_WAIT_MS / 1_000} s is not sent`,
       ],
       [
         'responses of channel providers over HTTP',

@@ -17,7 +17,7 @@ import { withMaskedReason } from '../../domain/providers/delivery-receipt.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
-import { contactNames, inboundMessage, type WrittenMessage } from './inbound-message.ts';
+import { ContactNames, inboundMessage, type WrittenMessage } from './inbound-message.ts';
 import { statusReceipt } from './status-receipt.ts';
 
 interface CallbackOptions {
@@ -157,7 +157,8 @@ export class CloudApiCallback implements ProviderCallback {
     });
     const known = messages.length === 0 ? [] : contacts.slice(0, items.contactsLeft);
     items.contactsLeft -= known.length;
-    const names = contactNames(known);
+    const names = new ContactNames();
+    await this.#inRounds(known, (contact) => names.add(contact));
     await this.#readItems(messages, items, (message) => {
       const arrival = inboundMessage(message, names);
       if (arrival !== null) items.written.push({ platformId: metadata.phone_number_id, arrival });
@@ -172,14 +173,19 @@ export class CloudApiCallback implements ProviderCallback {
     items: Items,
     isRead: (item: unknown) => boolean | Promise<boolean>,
   ): Promise<void> {
-    for (const item of given) {
-      items.left -= 1;
-      if (items.left < 0) {
-        items.malformed += 1;
-        continue;
-      }
-      while (!this.#roundTime.isLeft()) await nextRound();
+    const read = given.slice(0, items.left);
+    items.left -= read.length;
+    items.malformed += given.length - read.length;
+    await this.#inRounds(read, async (item) => {
       if (!(await isRead(item))) items.malformed += 1;
+    });
+  }
+
+  /** Each takes time, and a callback has thousands: other work is done in between. */
+  async #inRounds(given: readonly unknown[], read: (item: unknown) => void | Promise<void>): Promise<void> {
+    for (const item of given) {
+      while (!this.#roundTime.isLeft()) await nextRound();
+      await read(item);
     }
   }
 

@@ -66,25 +66,25 @@ const location = z
 
 const UNSUPPORTED: InboundContent = { type: 'unsupported', content: {} };
 
-/** The names of customers, by what a message names its sender with. */
-export interface ContactNames {
-  readonly byNumber: ReadonlyMap<string, string>;
-  readonly byUser: ReadonlyMap<string, string>;
-}
+/** The names of customers, by what a message names its sender with. Of two contacts of one customer the first counts. */
+export class ContactNames {
+  readonly #byNumber = new Map<string, string>();
+  readonly #byUser = new Map<string, string>();
 
-/** The names in the contacts of a change; of two contacts of one customer the first counts. */
-export function contactNames(contacts: readonly unknown[]): ContactNames {
-  const byNumber = new Map<string, string>();
-  const byUser = new Map<string, string>();
-  for (const given of contacts) {
+  /** A contact of a change, as it came. */
+  add(given: unknown): void {
     const read = contact.safeParse(given);
-    if (!read.success) continue;
+    if (!read.success) return;
     const { wa_id: number, user_id: user, profile } = read.data;
     const name = profile?.name ?? profile?.username ?? '';
-    if (number !== undefined && !byNumber.has(number)) byNumber.set(number, name);
-    if (user !== undefined && !byUser.has(user)) byUser.set(user, name);
+    if (number !== undefined && !this.#byNumber.has(number)) this.#byNumber.set(number, name);
+    if (user !== undefined && !this.#byUser.has(user)) this.#byUser.set(user, name);
   }
-  return { byNumber, byUser };
+
+  /** The name of who has the number, or else of the user; empty when none is known. */
+  nameOf(number: string | undefined, user: string | undefined): string {
+    return (number === undefined ? this.#byUser.get(user ?? '') : this.#byNumber.get(number)) ?? '';
+  }
 }
 
 /** The arrival of a message, with the name that its contact has; null for what is no message. */
@@ -98,7 +98,7 @@ export function inboundMessage(
   if (content === null) return null;
   const { id: messageId, timestamp, from, from_user_id: userId } = read.data;
   return {
-    contact: { phoneNumber: from ?? '', name: nameOf(names, from, userId) },
+    contact: { phoneNumber: from ?? '', name: names.nameOf(from, userId) },
     messageId,
     content,
     writtenAt: Number(timestamp) * millisecondsInSecond,
@@ -145,12 +145,4 @@ function interactiveOf(given: unknown): InboundContent | null {
   if (type !== 'button_reply' && type !== 'list_reply') return UNSUPPORTED;
   const content = reply.safeParse((given as Readonly<Record<string, unknown>>)[type]);
   return content.success ? { type, content: content.data } : null;
-}
-
-function nameOf(
-  { byNumber, byUser }: ContactNames,
-  from: string | undefined,
-  userId: string | undefined,
-): string {
-  return (from === undefined ? byUser.get(userId ?? '') : byNumber.get(from)) ?? '';
 }

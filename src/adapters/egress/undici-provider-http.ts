@@ -22,10 +22,8 @@ import { PeerTime, PROVIDER_SHARES } from './tls/peer-time.ts';
 /** More responses below 200 before the one that counts are a flood: they have no body that could be counted. */
 const INFORMATIONAL_RESPONSES_MAX = 10;
 
-/** Fresh requests in flight to one provider; more wait. */
+/** Fresh requests in flight to one provider; more wait. One that gets no response for long takes no place of others. */
 export const PROVIDER_REQUESTS_MAX = 64;
-/** For how long a request without a response is fresh, in milliseconds. Then it takes no place of others. */
-export const PROVIDER_REQUEST_FRESH_MS = 500;
 /** Requests in flight to one provider in all, each on a connection of its own. */
 export const PROVIDER_CONNECTIONS_MAX = 256;
 
@@ -77,7 +75,7 @@ export class UndiciProviderHttp implements ProviderHttp {
     peerTime = new PeerTime(PROVIDER_SHARES),
     timeoutMs = PROVIDER_RESPONSE_MS,
     waitMs = PROVIDER_WAIT_MS,
-    freshMs = PROVIDER_REQUEST_FRESH_MS,
+    freshMs,
     ca,
   }: UndiciProviderHttpOptions = {}) {
     this.#waiting = new FairQueue(() => performance.now(), freshMs);

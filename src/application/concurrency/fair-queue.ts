@@ -1,10 +1,11 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import {
+  FRESH_MS,
+  LONG_REMEMBERED_MS,
   moreInFlight,
   type ProviderCapacity,
   SLOW_AFTER_MS,
-  SLOW_REMEMBERED_MS,
 } from '../../domain/providers/submission-share.ts';
 import { PriorityQueue } from './priority-queue.ts';
 
@@ -23,8 +24,8 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #waiting = new PriorityQueue<Item>();
   /** When each of a project began, the oldest first, in milliseconds. */
   readonly #inFlight = new Map<string, Set<Begun>>();
-  /** Until when each project counts as slow, the earliest first, in milliseconds. */
-  readonly #slowUntil = new Map<string, number>();
+  /** Until when it is remembered of projects that they took long, the earliest first, in milliseconds. */
+  readonly #tookLongUntil = new Map<string, number>();
   /** Those of all projects that were fresh when they were counted last, the oldest first. */
   readonly #fresh = new Set<Begun>();
   readonly #freshMs: number;
@@ -32,7 +33,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   #inFlightOfAll = 0;
 
   /** `now` is in milliseconds; only differences count. What is in flight is fresh for `freshMs`. */
-  constructor(now: () => number, freshMs = SLOW_AFTER_MS) {
+  constructor(now: () => number, freshMs = FRESH_MS) {
     this.#now = now;
     this.#freshMs = freshMs;
   }
@@ -109,7 +110,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return () => {
       this.#inFlightOfAll -= 1;
       own.delete(begun);
-      this.#rememberSlow(projectId, begun);
+      this.#noteDuration(projectId, begun);
       this.#fresh.delete(begun);
       if (own.size === 0) this.#inFlight.delete(projectId);
     };
@@ -128,23 +129,23 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     const own = this.#inFlight.get(projectId) ?? NONE;
     const inFlight = own.size;
     const places = this.#inFlightOfAll + free;
-    const wasSlow = this.#wasSlow(projectId);
-    return moreInFlight({ inFlight, slow: this.#slowOf(own, free), wasSlow }, { free, places });
+    const tookLong = this.#tookLong(projectId);
+    return moreInFlight({ inFlight, slow: this.#slowOf(own, free), tookLong }, { free, places });
   }
 
-  #rememberSlow(projectId: string, { at }: Begun): void {
+  #noteDuration(projectId: string, { at }: Begun): void {
     const now = this.#now();
-    if (now - at < SLOW_AFTER_MS) return;
-    this.#slowUntil.delete(projectId);
-    this.#slowUntil.set(projectId, now + SLOW_REMEMBERED_MS);
-    for (const [each, until] of this.#slowUntil) {
+    if (now - at < this.#freshMs) return;
+    this.#tookLongUntil.delete(projectId);
+    this.#tookLongUntil.set(projectId, now + LONG_REMEMBERED_MS);
+    for (const [each, until] of this.#tookLongUntil) {
       if (until > now) break;
-      this.#slowUntil.delete(each);
+      this.#tookLongUntil.delete(each);
     }
   }
 
-  #wasSlow(projectId: string): boolean {
-    const until = this.#slowUntil.get(projectId);
+  #tookLong(projectId: string): boolean {
+    const until = this.#tookLongUntil.get(projectId);
     return until !== undefined && until > this.#now();
   }
 

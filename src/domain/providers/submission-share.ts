@@ -2,21 +2,24 @@
 export const PLACES_PER_KEPT = 10;
 /** A submission that is in flight for longer is slow, in milliseconds. */
 export const SLOW_AFTER_MS = 2_000;
-/** How long a project counts as one that was slow after the end of a slow submission, in milliseconds. */
-export const SLOW_REMEMBERED_MS = 10_000;
+/** A submission that is in flight for less is fresh, in milliseconds. One that is no longer fresh at its end took long. */
+export const FRESH_MS = 500;
+/** How long it is remembered of a project that a submission took long, in milliseconds. */
+export const LONG_REMEMBERED_MS = 10_000;
 
 /**
  * How many more submissions a project may have in flight to a provider with `places` places, of which `free` are free. While none
  * of its own submissions is slow, it may have as many as it leaves free. It may have more, up to the kept places, while its slow
- * submissions are fewer than the free places beyond the kept ones. One that was slow lately leaves whole tenths in any case.
+ * submissions are fewer than the free places beyond the kept ones. One of which a submission took long lately leaves whole tenths in
+ * any case.
  */
 export function moreInFlight(
-  own: { readonly inFlight: number; readonly slow: number; readonly wasSlow: boolean },
+  own: { readonly inFlight: number; readonly slow: number; readonly tookLong: boolean },
   { free, places }: { readonly free: number; readonly places: number },
 ): number {
   const ofItsHalf = own.slow === 0 ? Math.ceil((free - own.inFlight) / 2) : 0;
   const more = Math.max(0, ofItsHalf, free - Math.ceil(places / PLACES_PER_KEPT) - own.slow);
-  return own.wasSlow ? Math.max(0, Math.min(more, free - Math.floor(places / PLACES_PER_KEPT))) : more;
+  return own.tookLong ? Math.max(0, Math.min(more, free - Math.floor(places / PLACES_PER_KEPT))) : more;
 }
 
 /** How many submissions of one backlog may wait at a provider, however few of them it takes. */

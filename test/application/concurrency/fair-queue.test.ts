@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest';
 import { FairQueue } from '../../../src/application/concurrency/fair-queue.ts';
 import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
-import { SLOW_AFTER_MS, SLOW_REMEMBERED_MS } from '../../../src/domain/providers/submission-share.ts';
+import {
+  FRESH_MS,
+  LONG_REMEMBERED_MS,
+  SLOW_AFTER_MS,
+} from '../../../src/domain/providers/submission-share.ts';
 
 interface Item {
   readonly name: string;
@@ -183,18 +187,18 @@ it('a project passes what waits of projects with slow ones in flight', () => {
   expect(begin()).toBe('B');
 });
 
-it('projects that had slow ones a moment ago leave the kept places to others, and have them again later', () => {
+it('projects whose items took long a moment ago leave the kept places to others, and have them again later', () => {
   const projects = Array.from({ length: 20 }, (_, n) => `p${String(n).padStart(2, '0')}`);
   const { clock, queue, begin, end } = limited(20, ...projects.map((each) => item(each)));
   begin();
-  clock.now += SLOW_AFTER_MS;
+  clock.now += FRESH_MS;
   for (const each of projects) end(each, 1);
   for (const each of projects) queue.add(item(each));
   begin();
   expect(queue.inFlight).toBe(18);
   queue.add(item('B'));
   expect(begin()).toBe('B');
-  clock.now += SLOW_REMEMBERED_MS;
+  clock.now += LONG_REMEMBERED_MS;
   begin();
   expect(queue.inFlight).toBe(20);
 });
