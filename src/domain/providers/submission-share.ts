@@ -10,8 +10,8 @@ export const LONG_REMEMBERED_MS = 10_000;
 /**
  * How many more submissions a project may have in flight to a provider with `places` places, of which `free` are free. While none
  * of its own submissions is slow, it may have as many as it leaves free. It may have more, up to the kept places, while its slow
- * submissions are fewer than the free places beyond the kept ones. One of which a submission took long lately leaves whole tenths in
- * any case.
+ * submissions are fewer than the free places beyond the kept ones. A project of which a submission took long lately leaves whole
+ * tenths in any case.
  */
 export function moreInFlight(
   own: { readonly inFlight: number; readonly slow: number; readonly tookLong: boolean },
