@@ -35,6 +35,8 @@ const PAGE_MEMBERS_MAX = 15_000;
 
 /** Reading pages takes so much of the event loop's time at most: the next one is asked for later. */
 const READING_SHARE = 0.2;
+/** Also behind a page during which the process stood still. */
+const PAGE_PAUSE_MS_MAX = 1_000;
 
 /** All pages of one account together, as they come and as they are stored: they are held until the last one is there. */
 export const ACCOUNT_BYTES_MAX = 12 * 1_048_576;
@@ -151,7 +153,7 @@ export class CloudApiPlatform implements WhatsappPlatform {
     const rows: Row[] = [];
     let after: string | null = null;
     for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-      await sleep(this.#pageMs / READING_SHARE - this.#pageMs);
+      await sleep(Math.min(PAGE_PAUSE_MS_MAX, this.#pageMs / READING_SHARE - this.#pageMs));
       if (performance.now() >= budget.endsAt)
         return unavailable(`Reading the account took more than ${ACCOUNT_READING_MS_MAX} ms`);
       const query = { fields: fields.join(','), limit: `${PAGE_ROWS}`, ...(after === null ? {} : { after }) };
