@@ -52,13 +52,14 @@ export async function requestsInTurn(
 /** Sends each server what it takes to be as fast as it gets, unless it is too slow for that. */
 export async function warmUp(servers: readonly Child[]): Promise<void> {
   for (const { port } of servers) {
-    await load({
+    const { failed } = await load({
       port,
       connections: CONNECTIONS,
       seconds: WARM_UP_SECONDS_MAX,
       requests: WARM_UP_REQUESTS,
       makeRequest,
     });
+    if (failed > 0) throw new Error(`${failed} responses were not 200`);
   }
 }
 

@@ -52,7 +52,7 @@ async function accepted(bench: Bench, postgres: Postgres) {
   return { express, single, pair };
 }
 
-/** On databases without earlier messages. A RabbitMQ for each checkout: their queues have the same names. */
+/** On databases with few earlier messages. A RabbitMQ for each checkout: their queues have the same names. */
 async function delivered(bench: Bench, postgres: Postgres) {
   const services: { readonly child: Child<ServiceHandlers>; readonly databaseUrl: string }[] = [];
   for (const checkout of bench.checkouts) {

@@ -7,6 +7,7 @@ import type { Clock } from '../application/ports/clock.ts';
 import type { CsvDecoder } from '../application/ports/csv-decoder.ts';
 import type { CsvEncoder } from '../application/ports/csv-encoder.ts';
 import type { Delay } from '../application/ports/delay.ts';
+import type { EventLoop } from '../application/ports/event-loop.ts';
 import type { IdSource } from '../application/ports/id-source.ts';
 import type { JobQueue } from '../application/ports/job-queue.ts';
 import type { KeyHasher } from '../application/ports/key-hasher.ts';
@@ -57,6 +58,7 @@ export const ports = {
   csvEncoder: port<CsvEncoder>('CsvEncoder'),
   reportPollingInterval: port<Delay>('ReportPollingInterval'),
   lockRetryDelay: port<Delay>('LockRetryDelay'),
+  eventLoop: port<EventLoop>('EventLoop'),
   renewInterval: port<Timeout>('RenewInterval'),
   sliceBudget: port<SliceBudget>('SliceBudget'),
   sliceDelay: port<Delay>('SliceDelay'),

@@ -9,6 +9,7 @@ import { SyncWhatsapp } from '../../src/application/whatsapp/sync-whatsapp.ts';
 import { WhatsappPlatforms } from '../../src/application/whatsapp/whatsapp-platforms.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/domain/jobs/job.ts';
 import { NOW } from '../support/builders.ts';
+import { IDLE_EVENT_LOOP } from '../support/idle-event-loop.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
 
@@ -36,6 +37,7 @@ export function whatsappSyncContract(open: () => Promise<Storage>): void {
         clock,
         ids: new RandomIdSource(),
         logger,
+        eventLoop: IDLE_EVENT_LOOP,
       }),
       renewLeases: new RenewLeases({ unitOfWork, clock, workerId }),
       renewInterval: () => () => undefined,

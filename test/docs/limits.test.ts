@@ -135,6 +135,7 @@ import {
 } from '../../src/application/webhooks/surplus-line.ts';
 import {
   PARAMETER_BYTES_PER_CAMPAIGN_MAX,
+  PARAMETER_BYTES_PER_RECIPIENT_MAX,
   RECIPIENTS_PER_CAMPAIGN_MAX,
 } from '../../src/domain/campaigns/attach-recipients.ts';
 import {
@@ -201,7 +202,10 @@ describe('section 8 of docs/api.md', () => {
       ['campaign name', `${CAMPAIGN_NAME_CHARACTERS_MIN} to ${CAMPAIGN_NAME_CHARACTERS_MAX} characters`],
       ['recipients of a request', `1 to ${number(RECIPIENTS_PER_REQUEST_MAX)}`],
       ['recipients of a campaign', `at most ${number(RECIPIENTS_PER_CAMPAIGN_MAX)}`],
-      ['their template parameters', `at most ${PARAMETER_BYTES_PER_CAMPAIGN_MAX / 1_024 ** 2} MB together`],
+      [
+        'their template parameters',
+        `at most ${PARAMETER_BYTES_PER_RECIPIENT_MAX / 1_024} kB each, ${PARAMETER_BYTES_PER_CAMPAIGN_MAX / 1_024 ** 2} MB together`,
+      ],
       ['campaigns of a project that have not started', `at most ${number(UNSTARTED_CAMPAIGNS_MAX)}`],
       ['their recipients', `about ${number(UNSTARTED_RECIPIENTS_MAX)}`],
       [

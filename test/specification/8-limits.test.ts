@@ -129,7 +129,7 @@ it('8 the recipients of a campaign have parameters of 4 MB together, and no more
     rejection(
       400,
       'recipients-too-large',
-      'templateParameters of all recipients cannot exceed 4 MB per campaign',
+      'templateParameters cannot exceed 32 kB per recipient and 4 MB per campaign',
     ),
   );
   expect(dataOf(await attach(service, id, longOnes(400, 108)))).toMatchObject({ totalRecipients: 508 });

@@ -7,7 +7,6 @@ import { membersOfJson } from '../../domain/shared/json-text.ts';
 import type { GraphApi } from './graph-api.ts';
 import { errorText } from './graph-response.ts';
 import {
-  listOf,
   NUMBER_LIMIT_FIELD,
   PORTFOLIO_LIMIT_FIELD,
   PORTFOLIO_LIMIT_VERSION,
@@ -26,8 +25,8 @@ export const ACCOUNT_NUMBERS_MAX = 500;
 /** Templates of one account; Meta allows 6,000, each language of a name for itself. */
 const ACCOUNT_TEMPLATES_MAX = 10_000;
 
-/** The most rows of one page: as many of the longest templates fit into `PAGE_BYTES_MAX` and `PAGE_MEMBERS_MAX`. */
-const PAGE_ROWS = 25;
+/** The most rows of one page: so many carousels of ten cards in Arabic fit into `PAGE_BYTES_MAX`. */
+const PAGE_ROWS = 15;
 
 /** A page is read in one piece of the event loop. */
 const PAGE_BYTES_MAX = 524_288;
@@ -149,7 +148,7 @@ export class CloudApiPlatform implements WhatsappPlatform {
   async #all<Row>(path: string, fields: readonly string[], wanted: Wanted<Row>): Promise<Rows<Row>> {
     const { http, graph } = this.#options;
     const { row, rowsMax, budget } = wanted;
-    const page = z.object({ data: listOf(row, PAGE_ROWS), paging });
+    const page = z.object({ data: z.array(row).max(PAGE_ROWS), paging });
     const rows: Row[] = [];
     let after: string | null = null;
     for (let pages = 0; pages < PAGES_MAX; pages += 1) {

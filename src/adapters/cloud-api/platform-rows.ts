@@ -54,10 +54,6 @@ export const phoneNumberRow = z
     }),
   );
 
-/** A list of at most so many: they are counted before any is checked, because each wrong one costs an issue. */
-export const listOf = <Item extends z.ZodType>(item: Item, itemsMax: number) =>
-  z.array(z.unknown()).max(itemsMax).pipe(z.array(item));
-
 const button = z.looseObject({
   type: text,
   text: text.optional(),
@@ -68,7 +64,7 @@ const component = z.looseObject({
   type: text,
   format: text.optional(),
   text: z.string().max(COMPONENT_TEXT_CHARACTERS_MAX).optional(),
-  buttons: listOf(button, COMPONENT_BUTTONS_MAX).optional(),
+  buttons: z.array(button).max(COMPONENT_BUTTONS_MAX).optional(),
 });
 
 /** A template as the platform gives it. */
@@ -84,7 +80,7 @@ export const templateRow = z
       .int()
       .nullish()
       .transform((value) => value ?? null),
-    components: listOf(component, TEMPLATE_COMPONENTS_MAX).default([]),
+    components: z.array(component).max(TEMPLATE_COMPONENTS_MAX).default([]),
   })
   .transform(
     (given): PlatformTemplate => ({

@@ -8,8 +8,10 @@ const ENVELOPE_VERSION = 1;
 /** The fencing token of the first lease. A job waits with a lower one, which a forged message could guess. */
 const FIRST_LEASE = 1;
 
-/** The longest job is some kilobytes: the id of a webhook job has the address of a receiver. */
-export const MESSAGE_BYTES_MAX = 65_536;
+/** The longest job is a kilobyte: the id of a webhook job has the beginning of a receiver's address. */
+export const MESSAGE_BYTES_MAX = 8_192;
+/** Objects, lists and their members of a job; anybody at the broker may send thousands of messages with more. */
+const MESSAGE_MEMBERS_MAX = 100;
 
 /** A job as the bytes of a message. */
 export function encodeJob(job: LeasedJob): Buffer {
@@ -32,6 +34,6 @@ export function decodeJob(content: Buffer): LeasedJob | null {
 
 function parseObject(content: Buffer): Record<string, unknown> | null {
   if (content.length > MESSAGE_BYTES_MAX) return null;
-  const value = limitedJsonOf(content.toString());
+  const value = limitedJsonOf(content.toString(), MESSAGE_MEMBERS_MAX);
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
 }

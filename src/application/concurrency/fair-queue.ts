@@ -2,7 +2,9 @@ import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import {
   FRESH_MS,
-  LONG_REMEMBERED_MS,
+  LATENCY_REMEMBERED_MS,
+  type Latency,
+  latencyOf,
   moreInFlight,
   type ProviderCapacity,
   SLOW_AFTER_MS,
@@ -24,8 +26,11 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #waiting = new PriorityQueue<Item>();
   /** When each of a project began, the oldest first, in milliseconds. */
   readonly #inFlight = new Map<string, Set<Begun>>();
-  /** Until when it is remembered of projects that they took long, the earliest first, in milliseconds. */
-  readonly #tookLongUntil = new Map<string, number>();
+  /** Until when the latency of each project is remembered, the earliest first, in milliseconds. */
+  readonly #latencies: Readonly<Record<Exclude<Latency, 'quick'>, Map<string, number>>> = {
+    long: new Map(),
+    slow: new Map(),
+  };
   /** Those of all projects that were fresh when they were counted last, the oldest first. */
   readonly #fresh = new Set<Begun>();
   readonly #freshMs: number;
@@ -110,7 +115,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return () => {
       this.#inFlightOfAll -= 1;
       own.delete(begun);
-      this.#noteDuration(projectId, begun);
+      this.#noteLatency(projectId, begun);
       this.#fresh.delete(begun);
       if (own.size === 0) this.#inFlight.delete(projectId);
     };
@@ -129,34 +134,40 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     const own = this.#inFlight.get(projectId) ?? NONE;
     const inFlight = own.size;
     const places = this.#inFlightOfAll + free;
-    const tookLong = this.#tookLong(projectId);
-    return moreInFlight({ inFlight, slow: this.#slowOf(own, free), tookLong }, { free, places });
-  }
-
-  #noteDuration(projectId: string, { at }: Begun): void {
     const now = this.#now();
-    if (now - at < this.#freshMs) return;
-    this.#tookLongUntil.delete(projectId);
-    this.#tookLongUntil.set(projectId, now + LONG_REMEMBERED_MS);
-    for (const [each, until] of this.#tookLongUntil) {
+    const latency = this.#latencyOf(projectId, own, now);
+    return moreInFlight({ inFlight, slow: slowIn(own, now, free), latency }, { free, places });
+  }
+
+  #noteLatency(projectId: string, { at }: Begun): void {
+    const now = this.#now();
+    const latency = latencyOf(now - at);
+    if (latency === 'quick') return;
+    const remembered = this.#latencies[latency];
+    remembered.delete(projectId);
+    remembered.set(projectId, now + LATENCY_REMEMBERED_MS);
+    for (const [each, until] of remembered) {
       if (until > now) break;
-      this.#tookLongUntil.delete(each);
+      remembered.delete(each);
     }
   }
 
-  #tookLong(projectId: string): boolean {
-    const until = this.#tookLongUntil.get(projectId);
-    return until !== undefined && until > this.#now();
+  /** The slowest latency of what is in flight, and of what ended lately. */
+  #latencyOf(projectId: string, own: ReadonlySet<Begun>, now: number): Latency {
+    const [oldest] = own;
+    const present = oldest === undefined ? 'quick' : latencyOf(now - oldest.at);
+    const was = (latency: 'long' | 'slow') => (this.#latencies[latency].get(projectId) ?? 0) > now;
+    if (present === 'slow' || was('slow')) return 'slow';
+    return present === 'long' || was('long') ? 'long' : 'quick';
   }
+}
 
-  /** `countMax` at most. */
-  #slowOf(own: ReadonlySet<Begun>, countMax: number): number {
-    const before = this.#now() - SLOW_AFTER_MS;
-    let slow = 0;
-    for (const { at } of own) {
-      if (at > before || slow === countMax) break;
-      slow += 1;
-    }
-    return slow;
+/** How many in flight are slow; `countMax` at most. */
+function slowIn(own: ReadonlySet<Begun>, now: number, countMax: number): number {
+  let slow = 0;
+  for (const { at } of own) {
+    if (now - at < SLOW_AFTER_MS || slow === countMax) break;
+    slow += 1;
   }
+  return slow;
 }

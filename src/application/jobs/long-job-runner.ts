@@ -22,10 +22,10 @@ export class LongJobRunner {
   }
 
   /**
-   * Returns at once. Nothing is done for a job that runs already under the same lease, or that this process does not have: its
-   * work takes long, and anybody at the broker can make a message of it. The signal of a job is aborted when the process stops,
-   * or when another one has the job: then the work ends soon, and leaves the job as it is. What fails before that is recorded.
-   * `ended` is called of every job.
+   * Returns at once. Nothing is done for a job that runs already under the same lease, or of which the row has another fencing
+   * token: its work takes long, and anybody at the broker can make a message of it. The signal of a job is aborted when the
+   * process stops, or when another one has the job: then the work ends soon, and leaves the job as it is. What fails before that
+   * is recorded. `ended` is called for every job, run or not.
    */
   begin<Kind extends Work>(
     jobs: readonly LeasedJob<Kind>[],

@@ -1,8 +1,10 @@
 import type { LeasedJob, Work } from '../../domain/jobs/job.ts';
+import { EventLoopShare } from '../concurrency/event-loop-share.ts';
 import { FairGate } from '../concurrency/fair-gate.ts';
 import { InFlight } from '../concurrency/in-flight.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
+import type { EventLoop } from '../ports/event-loop.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import { type LongJobPorts, LongJobRunner } from './long-job-runner.ts';
 
@@ -10,6 +12,7 @@ export interface ProjectJobPorts extends LongJobPorts {
   readonly clock: Clock;
   readonly lockRetryDelay: Delay;
   readonly wakeSignal: WakeSignal;
+  readonly eventLoop: EventLoop;
 }
 
 /** How many of the jobs are worked on at a time. */
@@ -31,12 +34,14 @@ export type ProjectWork = Work & { readonly projectId: string };
  */
 export class ProjectJobRunner {
   readonly #wakeSignal: WakeSignal;
+  readonly #share: EventLoopShare;
   readonly #runner: LongJobRunner;
   readonly #gate: FairGate;
   readonly #held = new InFlight({ perKey: PROJECT_JOBS_HELD_PER_PROJECT_MAX, all: PROJECT_JOBS_HELD_MAX });
 
   constructor(ports: ProjectJobPorts, { perProject, all }: ProjectJobMaxima) {
     this.#wakeSignal = ports.wakeSignal;
+    this.#share = new EventLoopShare(ports.eventLoop);
     this.#runner = new LongJobRunner(ports);
     this.#gate = new FairGate(
       { perKey: perProject, all },
@@ -56,9 +61,12 @@ export class ProjectJobRunner {
     const doInTurn = async (job: LeasedJob<Kind>, signal: AbortSignal): Promise<void> => {
       await this.#gate.run(job.work.projectId, async () => {
         signal.throwIfAborted();
-        await work(job, signal);
+        // The pause is in the place of the job, so that the next one waits.
+        await this.#share.run(async () => {
+          await work(job, signal);
+          this.#wakeSignal.wake();
+        }, signal);
       });
-      this.#wakeSignal.wake();
     };
     this.#runner.begin(held, doInTurn, ({ work: { projectId } }) => this.#held.end(projectId));
   }

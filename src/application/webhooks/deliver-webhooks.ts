@@ -66,12 +66,32 @@ export class DeliverWebhooks {
 
   /** Resolves when every job is in hand, released, or held up by a lock; deliveries go on in the background. Never rejects. */
   async execute(jobs: readonly LeasedJob<WebhookWork>[]): Promise<void> {
-    const surplus = jobs.filter((job) => !this.#add(job));
+    const held = await this.#held(jobs);
+    const surplus = held.filter((job) => !this.#add(job));
     const now = this.#ports.clock.now();
     await this.#ports.releaseJobs.unbegun(
       surplus.map((job) => ({ job, notBefore: this.#capacity.surplusDueAt(job.work.projectId, now) })),
       (error) => this.#noteUnreleased(error),
     );
+  }
+
+  /**
+   * The jobs that are new here and that this process has. Anybody at the broker can make a message of a job: one with a newer
+   * lease would take the destination from the job that has it, which would wait until its lease ends.
+   */
+  async #held(jobs: readonly LeasedJob<WebhookWork>[]): Promise<readonly LeasedJob<WebhookWork>[]> {
+    const held = await Promise.all(
+      jobs.map(async (job) => {
+        if (job.fencingToken <= (this.#destinations.get(job.id)?.job.fencingToken ?? 0)) return [];
+        // Without a database nothing is known of the lease: the first fetch asks for it.
+        const isHeld = await this.#ports.renewLeases.execute(job).then(
+          (lease) => lease !== null,
+          () => true,
+        );
+        return isHeld ? [job] : [];
+      }),
+    );
+    return held.flat();
   }
 
   /** Begins with the destination of a job, or gives a known one the newer lease. Returns false when there are too many. */

@@ -6,9 +6,11 @@ import {
   withoutNewRows,
 } from '../../domain/whatsapp/merge-account.ts';
 import { accountsIn, type WhatsappAccount } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { EventLoopShare } from '../concurrency/event-loop-share.ts';
 import { messageOf } from '../errors/error-text.ts';
 import { StorageAway } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { EventLoop } from '../ports/event-loop.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -22,6 +24,7 @@ interface SyncPorts {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
+  readonly eventLoop: EventLoop;
 }
 
 /** What one synchronisation did. An account that several projects have counts once, each of their trees by itself. */
@@ -36,9 +39,12 @@ export interface WhatsappSyncCounts {
 /** Brings the stored numbers and templates of live projects in line with the platform. */
 export class SyncWhatsapp {
   readonly #ports: SyncPorts;
+  /** The whole tree of a project is read and written for each of its accounts. */
+  readonly #share: EventLoopShare;
 
   constructor(ports: SyncPorts) {
     this.#ports = ports;
+    this.#share = new EventLoopShare(ports.eventLoop);
   }
 
   /**
@@ -66,7 +72,8 @@ export class SyncWhatsapp {
       let isStored = true;
       for (const projectId of projectIds) {
         try {
-          if (await this.#merge(projectId, whatsappBusinessId, read)) changed += 1;
+          const merge = () => this.#merge(projectId, whatsappBusinessId, read);
+          if (await this.#share.run(merge, signal)) changed += 1;
         } catch (error) {
           // Rejects when the storage is still away, or locked by another process.
           if (error instanceof StorageAway) await this.#ports.unitOfWork.run(async () => {});

@@ -5,7 +5,7 @@ import { isTestNumber } from '../sandbox/test-number.ts';
 import { invariant } from '../shared/invariant.ts';
 import { add, type Money, times } from '../shared/money.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
-import { bytesOf, type ParameterRejection, parameterCheck } from '../whatsapp/template-parameters.ts';
+import { type ParameterRejection, parameterCheck, parametersBytes } from '../whatsapp/template-parameters.ts';
 import type { WhatsappTemplate } from '../whatsapp/whatsapp-resources.ts';
 import { type Campaign, type CampaignNotEditable, isEditable } from './campaign.ts';
 import { type NewRecipient, newRecipient, type Recipient } from './recipient.ts';
@@ -14,6 +14,8 @@ export const RECIPIENTS_PER_CAMPAIGN_MAX = 1_000;
 
 /** The parameters of all its recipients together. A start writes them in one transaction, for which others wait. */
 export const PARAMETER_BYTES_PER_CAMPAIGN_MAX = 4 * 1_024 * 1_024;
+/** As many as the body of a single send has. A batch of messages is counted by messages. */
+export const PARAMETER_BYTES_PER_RECIPIENT_MAX = 32 * 1_024;
 
 export interface UnsupportedNumbers {
   readonly kind: 'unsupported-numbers';
@@ -76,7 +78,7 @@ export function attachRecipients(
   if (parameters !== null) return parameters;
   if (attached.numbers.size + added.length > RECIPIENTS_PER_CAMPAIGN_MAX)
     return { kind: 'too-many-recipients' };
-  if (bytesAfter(attached, added) > PARAMETER_BYTES_PER_CAMPAIGN_MAX) return { kind: 'recipients-too-large' };
+  if (isTooLarge(attached, added)) return { kind: 'recipients-too-large' };
   return {
     kind: 'attached',
     added,
@@ -85,8 +87,12 @@ export function attachRecipients(
   };
 }
 
-function bytesAfter({ parameterBytes }: AttachedRecipients, added: readonly NewRecipient[]): number {
-  return added.reduce((sum, { templateParameters }) => sum + bytesOf(templateParameters), parameterBytes);
+function isTooLarge({ parameterBytes }: AttachedRecipients, added: readonly NewRecipient[]): boolean {
+  const sizes = added.map(({ templateParameters }) => parametersBytes(templateParameters));
+  return (
+    sizes.some((bytes) => bytes > PARAMETER_BYTES_PER_RECIPIENT_MAX) ||
+    sizes.reduce((sum, bytes) => sum + bytes, parameterBytes) > PARAMETER_BYTES_PER_CAMPAIGN_MAX
+  );
 }
 
 /** What recipients bring along when they join a campaign: an id for each of them at least, and what each costs. */

@@ -12,7 +12,7 @@ export interface TemplateParameters {
 const toUtf8 = new TextEncoder();
 
 /** How many bytes the values take where they are stored: JSON in UTF-8. */
-export function bytesOf(parameters: TemplateParameters): number {
+export function parametersBytes(parameters: TemplateParameters): number {
   return toUtf8.encode(JSON.stringify(parameters)).length;
 }
 

@@ -179,7 +179,7 @@ it('the platform reads every page by its cursor, and never follows the address o
   ]);
   const asked = peer.requests.filter(({ path }) => path.endsWith('message_templates'));
   expect(asked.map(({ query }) => query.get('after'))).toEqual([null, '1', '2']);
-  expect(asked.map(({ query }) => query.get('limit'))).toEqual(['25', '25', '25']);
+  expect(asked.map(({ query }) => query.get('limit'))).toEqual(['15', '15', '15']);
 });
 
 const onThirdRequest =
@@ -243,13 +243,13 @@ test.each<[title: string, behaviour: PeerBehaviour, reason: string]>([
   ],
   [
     'a page has more rows than were asked for',
-    page({ data: Array(26).fill(NUMBER) }),
+    page({ data: Array(16).fill(NUMBER) }),
     `A page of ${WABA_ID}/phone_numbers cannot be read`,
   ],
   [
     'there are too many numbers',
     serve({
-      phone_numbers: Array(ACCOUNT_NUMBERS_MAX / 25 + 1).fill(Array(25).fill(NUMBER)),
+      phone_numbers: Array(34).fill(Array(15).fill(NUMBER)),
       message_templates: [],
     }),
     `${WABA_ID}/phone_numbers has more than ${ACCOUNT_NUMBERS_MAX} rows`,
@@ -347,8 +347,8 @@ it.each([
 );
 
 it('the platform leaves most of the time to others, however fast pages come that take long to read', async () => {
-  const components = [{ type: 'BODY', text: 'Hello', example: Array(500).fill(1) }];
-  const data = Array.from({ length: 25 }, (_, n) => ({ ...TEMPLATE, name: `n${n}`, components }));
+  const components = [{ type: 'BODY', text: 'Hello', example: Array(900).fill(1) }];
+  const data = Array.from({ length: 15 }, (_, n) => ({ ...TEMPLATE, name: `n${n}`, components }));
   const pages = 20;
   const paging = (next: number) =>
     next < pages ? { cursors: { after: `${next}` }, next: 'https://graph.example.com' } : {};

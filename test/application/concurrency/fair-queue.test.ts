@@ -3,7 +3,7 @@ import { FairQueue } from '../../../src/application/concurrency/fair-queue.ts';
 import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
 import {
   FRESH_MS,
-  LONG_REMEMBERED_MS,
+  LATENCY_REMEMBERED_MS,
   SLOW_AFTER_MS,
 } from '../../../src/domain/providers/submission-share.ts';
 
@@ -187,20 +187,39 @@ it('a project passes what waits of projects with slow ones in flight', () => {
   expect(begin()).toBe('B');
 });
 
-it('projects whose items took long a moment ago leave the kept places to others, and have them again later', () => {
-  const projects = Array.from({ length: 20 }, (_, n) => `p${String(n).padStart(2, '0')}`);
-  const { clock, queue, begin, end } = limited(20, ...projects.map((each) => item(each)));
+it.each([
+  ['long', FRESH_MS, 19],
+  ['slow', SLOW_AFTER_MS, 18],
+])(
+  'projects whose items were %s a moment ago leave places to others, and have them again later',
+  (_, ms, inFlight) => {
+    const projects = Array.from({ length: 20 }, (_, n) => `p${String(n).padStart(2, '0')}`);
+    const { clock, queue, begin, end } = limited(20, ...projects.map((each) => item(each)));
+    begin();
+    clock.now += ms;
+    for (const each of projects) end(each, 1);
+    for (const each of projects) queue.add(item(each));
+    begin();
+    expect(queue.inFlight).toBe(inFlight);
+    queue.add(item('B'));
+    expect(begin()).toBe('B');
+    clock.now += LATENCY_REMEMBERED_MS;
+    begin();
+    expect(queue.inFlight).toBe(20);
+  },
+);
+
+it('a project whose items are long has places that projects with slow ones leave, also before those end', () => {
+  const { clock, queue, begin, end } = limited(20, ...many(2, 'A'), item('B'));
   begin();
-  clock.now += FRESH_MS;
-  for (const each of projects) end(each, 1);
-  for (const each of projects) queue.add(item(each));
-  begin();
-  expect(queue.inFlight).toBe(18);
+  clock.now = FRESH_MS;
+  end('B', 1);
+  clock.now = SLOW_AFTER_MS;
+  for (const each of [...many(40, 'A'), ...many(40, 'C')]) queue.add(each);
+  // A is slow already, and C leaves what is kept.
+  expect(begin()).toHaveLength(16);
   queue.add(item('B'));
   expect(begin()).toBe('B');
-  clock.now += LONG_REMEMBERED_MS;
-  begin();
-  expect(queue.inFlight).toBe(20);
 });
 
 it.each([1, 2, 9])(

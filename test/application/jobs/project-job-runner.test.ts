@@ -33,6 +33,8 @@ describe('jobs of projects', () => {
   let pauses: (() => void)[];
   let failures: unknown[];
   let wakes: number;
+  let busyMs: number;
+  let breaks: { readonly ms: number; readonly over: () => void }[];
   /** The ids of jobs that another process has. */
   let lost: Set<string>;
 
@@ -42,6 +44,8 @@ describe('jobs of projects', () => {
     pauses = [];
     failures = [];
     wakes = 0;
+    busyMs = 0;
+    breaks = [];
     lost = new Set();
     background = new BackgroundWork({ logger: new RecordingLogger() });
     const ports = {
@@ -51,6 +55,10 @@ describe('jobs of projects', () => {
         wake() {
           wakes += 1;
         },
+      },
+      eventLoop: {
+        busyMs: () => busyMs,
+        pause: (ms: number) => new Promise<void>((over) => void breaks.push({ ms, over })),
       },
       renewInterval: () => () => {},
       renewLeases: {
@@ -128,6 +136,27 @@ describe('jobs of projects', () => {
     await begin([{ ...job, fencingToken: 2 }]);
     await round();
     expect(begun).toEqual([job, { ...job, fencingToken: 2 }]);
+  });
+
+  it('a job that keeps the event loop busy keeps its place for four times as long', async () => {
+    const [first, second, other] = [...jobsOf(1, 2), ...jobsOf(2, 1)];
+    if (first === undefined || second === undefined || other === undefined)
+      throw new Error('There are three jobs');
+    await begin([first, second, other]);
+    await round();
+    busyMs += 30;
+    await end(first);
+    expect([breaks.map(({ ms }) => ms), begun]).toEqual([[120], [first, other]]);
+    busyMs += 1_000;
+    await end(other);
+    // No job computes for longer than 300 ms.
+    expect(breaks.map(({ ms }) => ms)).toEqual([120, 1_200]);
+    breaks[0]?.over();
+    await round();
+    expect(begun).toEqual([first, other, second]);
+    busyMs += 5;
+    await end(second);
+    expect(breaks).toHaveLength(2);
   });
 
   it('a job that fails is recorded, and the next one is begun', async () => {

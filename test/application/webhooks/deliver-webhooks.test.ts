@@ -250,8 +250,8 @@ describe('DeliverWebhooks', () => {
   it('DeliverWebhooks leaves a job leased whose results cannot be recorded, and says so once', async () => {
     await queue(anEvent(1), anEvent(2));
     const jobs = await leaseJobs();
-    // The results of both fail to be stored, and their repeat, each alone; whatever is written after that is stored.
-    unitOfWork.losses = ['before-commit', 'before-commit', 'before-commit'];
+    // The job is found to be leased. The results of both fail to be stored, and their repeat, each alone; the rest is stored.
+    unitOfWork.losses = [null, 'before-commit', 'before-commit', 'before-commit'];
     await execute(jobs);
     expect(unitOfWork.losses).toEqual([]);
     expect(failuresToRecord()).toEqual([{ eventId: anEvent(1).id }]);
@@ -414,8 +414,8 @@ describe('DeliverWebhooks', () => {
   it('DeliverWebhooks leaves a job leased that it cannot release, and says so', async () => {
     await queue(anEvent(1));
     const jobs = await leaseJobs();
-    // The results are recorded; then the release fails, and fails again.
-    unitOfWork.losses = [null, 'before-commit', 'before-commit'];
+    // The job is found to be leased, and the results are recorded; then the release fails, and fails again.
+    unitOfWork.losses = [null, null, 'before-commit', 'before-commit'];
     await execute(jobs);
     expect(world.logger.count('webhook_release_failed')).toBe(1);
     expect(await states()).toEqual({ 1: 'delivered' });
@@ -459,7 +459,8 @@ describe('DeliverWebhooks', () => {
     await queue(anEvent(1));
     const jobs = await leaseJobs();
     world.clock.at = NOW + LEASE_MS - LEASE_LEFT_MS + 1;
-    unitOfWork.losses = ['before-commit', 'before-commit'];
+    // The first question about the lease fails, and so does the next one; each is repeated.
+    unitOfWork.losses = ['before-commit', 'before-commit', 'before-commit', 'before-commit'];
     await execute(jobs);
     expect(attempted).toEqual([]);
     await poll();
@@ -516,7 +517,7 @@ describe('DeliverWebhooks', () => {
     respond = (number) => (number === 1 ? null : OK);
     await queue(anEvent(1), anEvent(2));
     const jobs = await leaseJobs();
-    unitOfWork.losses = ['before-commit', 'before-commit'];
+    unitOfWork.losses = [null, 'before-commit', 'before-commit'];
     await execute(jobs);
     expect(failuresToRecord()).toEqual([{ eventId: anEvent(2).id }]);
     world.clock.at = NOW + RENEW_EVERY_MS;
@@ -636,16 +637,28 @@ describe('DeliverWebhooks', () => {
     unitOfWork.transactionsEndAfter = new Promise<void>((resolve) => {
       end = resolve;
     });
-    // The renewal of the older lease finds that it is none any more, after this process has begun with the newer one.
+    // The renewal of the older lease finds that it is none any more, while this process asks for the newer one.
     await poll();
-    await execute(newer);
+    const executed = execute(newer);
     unitOfWork.transactionsEndAfter = Promise.resolve();
     end();
+    await executed;
     await settle();
     respond = () => OK;
     for (const done of hanging.splice(0)) done(OK);
     await settle();
     expect(attempted.toSorted((a, b) => a - b)).toEqual(numbers);
+    expect(await jobIds()).toEqual([]);
+  });
+
+  it('DeliverWebhooks goes on with what it has when a message comes whose lease nobody has', async () => {
+    const [held] = await hang(...Array.from({ length: 60 }, (_, number) => anEvent(number)));
+    if (held === undefined) throw new Error('One job is leased');
+    await execute([{ ...held, fencingToken: Number.MAX_SAFE_INTEGER }]);
+    respond = () => OK;
+    for (const done of hanging.splice(0)) done(OK);
+    await settle();
+    expect(attempted).toHaveLength(60);
     expect(await jobIds()).toEqual([]);
   });
 

@@ -19,6 +19,7 @@ import {
   aWhatsappTemplate,
   NOW,
 } from '../../support/builders.ts';
+import { IDLE_EVENT_LOOP } from '../../support/idle-event-loop.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
 const A = anId(1);
@@ -62,6 +63,7 @@ const sync = () =>
     clock: { now: () => NOW },
     ids: new RandomIdSource(),
     logger,
+    eventLoop: IDLE_EVENT_LOOP,
   });
 
 /** A project with one account of these ids, each with the number `1` and a template. */

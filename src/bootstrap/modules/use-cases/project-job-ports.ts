@@ -3,7 +3,7 @@ import { RecordJobFailure } from '../../../application/jobs/record-job-failure.t
 import { RenewLeases } from '../../../application/jobs/renew-leases.ts';
 import { ports } from '../../tokens.ts';
 
-const { clock, renewInterval, lockRetryDelay, wakeSignal } = ports;
+const { clock, renewInterval, lockRetryDelay, wakeSignal, eventLoop } = ports;
 
 /** What every use case takes that does jobs by project in rotation. */
 export const projectJobPorts = {
@@ -14,4 +14,5 @@ export const projectJobPorts = {
   renewInterval,
   lockRetryDelay,
   wakeSignal,
+  eventLoop,
 };

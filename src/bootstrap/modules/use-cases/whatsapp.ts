@@ -8,12 +8,19 @@ import { WhatsappPlatforms } from '../../../application/whatsapp/whatsapp-platfo
 import { ports } from '../../tokens.ts';
 import { wire } from '../../wire.ts';
 
-const { clock, idSource, logger, renewInterval, unitOfWork, whatsappPlatforms } = ports;
+const { clock, eventLoop, idSource, logger, renewInterval, unitOfWork, whatsappPlatforms } = ports;
 
 /** The whatsapp resources of platforms. */
 export const whatsapp = new ContainerModule(({ bind }) => {
   wire(bind, WhatsappPlatforms, { platforms: whatsappPlatforms });
-  wire(bind, SyncWhatsapp, { unitOfWork, platform: WhatsappPlatforms, clock, ids: idSource, logger });
+  wire(bind, SyncWhatsapp, {
+    unitOfWork,
+    platform: WhatsappPlatforms,
+    clock,
+    ids: idSource,
+    logger,
+    eventLoop,
+  });
   wire(bind, RunWhatsappSync, {
     unitOfWork,
     whatsappPlatforms: WhatsappPlatforms,
