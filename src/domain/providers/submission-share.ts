@@ -26,8 +26,8 @@ export function latencyOf(ms: number): Latency {
 /**
  * How many more submissions a project may have in flight to a provider with `places` places, of which `free` are free. While none
  * of its own submissions is slow, it may have as many as it leaves free. It may have more, up to the kept places, while its slow
- * submissions are fewer than the free places beyond the kept ones. By its latency it leaves whole tenths or twentieths in any case:
- * those whose submissions are slow must not have the places of one for which the provider takes long.
+ * submissions are fewer than the free places beyond the kept ones. By its latency it leaves whole tenths or twentieths in any
+ * case: those whose submissions are slow must not have the places of one for which the provider takes long.
  */
 export function moreInFlight(
   own: { readonly inFlight: number; readonly slow: number; readonly latency: Latency },
