@@ -72,9 +72,9 @@ async function run(args) {
     for (const [file, mutants] of results) scores[file] = await scoreFile(file, mutants, equivalents);
     report(layer, scores, unfinished);
     const isStale = reportStale(equivalents, scores);
-    const isUnchanged = (file) =>
-      file.startsWith(`src/${layer.name}/`) && recorded[file]?.sha256 === hashes[file];
-    const others = onlyChanged ? Object.keys(hashes).filter(isUnchanged) : [];
+    const isRecorded = (file) =>
+      file.startsWith(`src/${layer.name}/`) && recorded[file] !== undefined && scores[file] === undefined;
+    const others = onlyChanged ? Object.keys(hashes).filter(isRecorded) : [];
     const counts = [...others.map((file) => recorded[file]), ...Object.values(scores).map(count)];
     if (isStale || isBelow(layer.floor, sum(counts))) exitCode = 1;
     for (const [file, score] of Object.entries(scores)) {
@@ -249,7 +249,7 @@ function percentage({ detected, undetected }) {
 }
 
 /**
- * Whether so many mutants score less than the floor. With `--changed` those of the unchanged files count as they were recorded: a
+ * Whether so many mutants score less than the floor. With `--changed` those of the other files count as they were recorded last: a
  * few mutants that the time was enough for do not decide by themselves.
  */
 function isBelow(floor, counted) {

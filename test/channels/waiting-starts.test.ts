@@ -1,6 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import { PROVIDER_REQUESTS_MAX } from '../../src/adapters/egress/undici-provider-http.ts';
+import {
+  PROVIDER_CONNECTIONS_MAX,
+  PROVIDER_REQUESTS_MAX,
+} from '../../src/adapters/egress/undici-provider-http.ts';
 import { PLACES_PER_KEPT, WAITING_MIN } from '../../src/domain/providers/submission-share.ts';
 import { HOUR_MS } from '../support/builders.ts';
 import { portOf } from '../support/port-of.ts';
@@ -12,7 +15,7 @@ import { until } from '../support/until.ts';
 const IN_FLIGHT = PROVIDER_REQUESTS_MAX - Math.ceil(PROVIDER_REQUESTS_MAX / PLACES_PER_KEPT);
 /** As many attempts begin in one batch: as many as there are places, and those that wait for one. */
 const BEGUN_MAX = PROVIDER_REQUESTS_MAX + WAITING_MIN;
-const SENDS = 3 * PROVIDER_REQUESTS_MAX;
+const SENDS = 2 * PROVIDER_CONNECTIONS_MAX;
 /** Later than every receipt window. */
 const PAST_RECEIPT_WINDOWS_MS = 73 * HOUR_MS;
 
@@ -80,8 +83,8 @@ async function start() {
 
 it('few attempts begin that their gateway does not take, and the others begin as it takes more', async () => {
   const { first, second, service, begun } = await start();
-  // Two batches may begin at a time. Requests that are fresh no longer make way for others.
-  expect((await begun()) - first.numbers.length).toBeLessThanOrEqual(2 * BEGUN_MAX - IN_FLIGHT);
+  // Two batches may begin at a time. On a slow machine requests are fresh no longer, and others are in flight besides them.
+  expect(await begun()).toBeLessThanOrEqual(PROVIDER_CONNECTIONS_MAX + 2 * BEGUN_MAX);
   first.release();
   await until(() => first.numbers.length === SENDS);
   expect([new Set(first.numbers).size, second.numbers, await begun()]).toEqual([SENDS, [], SENDS]);

@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { EventLoopShare } from '../../../src/application/concurrency/event-loop-share.ts';
+
+/** An event loop that is as busy as the work says, and ends its pauses at once. */
+function shareWorld() {
+  let busyMs = 1_000;
+  const pauses: number[] = [];
+  const share = new EventLoopShare({
+    busyMs: () => busyMs,
+    pause: async (ms) => void pauses.push(ms),
+  });
+  const work = (ms: number, signal?: AbortSignal) =>
+    share.run(async () => {
+      busyMs += ms;
+      return ms;
+    }, signal);
+  return { share, work, pauses };
+}
+
+it('work that kept the event loop busy is followed by a pause of four times as long', async () => {
+  const { work, pauses } = shareWorld();
+  expect(await work(40)).toBe(40);
+  expect(pauses).toEqual([160]);
+});
+
+it.each([
+  [5, []],
+  [6, [24]],
+  [300, [1_200]],
+  [10_000, [1_200]],
+])('work of %i ms is followed by the pauses %j', async (ms, expected) => {
+  const { work, pauses } = shareWorld();
+  await work(ms);
+  expect(pauses).toEqual(expected);
+});
+
+it('work that fails is followed by a pause as well, and rejects behind it', async () => {
+  let busyMs = 0;
+  const pauses: number[] = [];
+  const share = new EventLoopShare({ busyMs: () => busyMs, pause: async (ms) => void pauses.push(ms) });
+  const failing = share.run(async () => {
+    busyMs += 10;
+    throw new Error('planted');
+  }, undefined);
+  await expect(failing).rejects.toThrow('planted');
+  expect(pauses).toEqual([40]);
+});
+
+it('nothing pauses once the work is to end soon', async () => {
+  const { work, pauses } = shareWorld();
+  await work(40, AbortSignal.abort());
+  await work(40, new AbortController().signal);
+  expect(pauses).toEqual([160]);
+});
