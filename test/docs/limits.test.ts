@@ -99,6 +99,7 @@ import {
   CAMPAIGN_JOBS_MAX,
   CAMPAIGN_JOBS_PER_PROJECT_MAX,
 } from '../../src/application/campaigns/run-campaign-jobs.ts';
+import { WORK_FREE_MS } from '../../src/application/concurrency/event-loop-share.ts';
 import {
   PROJECT_JOBS_HELD_MAX,
   PROJECT_JOBS_HELD_PER_PROJECT_MAX,
@@ -155,6 +156,7 @@ import {
 import {
   FRESH_MS,
   HANDED_OVER_PERIOD_MS,
+  LATENCY_REMEMBERED_MS,
   PLACES_PER_KEPT,
   SLOW_AFTER_MS,
   WAITING_IN_ALL_MIN,
@@ -286,7 +288,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'jobs of a process that start campaigns at their time, and those that stop campaigns',
-        `${CAMPAIGN_JOBS_PER_PROJECT_MAX} of one project and ${CAMPAIGN_JOBS_MAX} in all of each are worked on, ${PROJECT_JOBS_HELD_PER_PROJECT_MAX.toLocaleString('en')} of one project and ${PROJECT_JOBS_HELD_MAX.toLocaleString('en')} in all wait; more come again when their leases end`,
+        `${CAMPAIGN_JOBS_PER_PROJECT_MAX} of one project and ${CAMPAIGN_JOBS_MAX} in all of each are worked on, and behind one during which the event loop was busy for more than ${WORK_FREE_MS} ms its place pauses for four times as long; ${PROJECT_JOBS_HELD_PER_PROJECT_MAX.toLocaleString('en')} of one project and ${PROJECT_JOBS_HELD_MAX.toLocaleString('en')} in all wait; more come again when their leases end`,
       ],
       [
         'requests of reports stored at a time',
@@ -400,7 +402,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'submissions of one project in flight to an SMSC or an HTTP provider',
-        `as many of the window, or of the requests, as it leaves free, while each of its own is younger than ${SLOW_AFTER_MS / 1_000} s; more, but for 1 in ${PLACES_PER_KEPT} of all, while fewer of its own are older than are free besides that tenth`,
+        `as many of the window, or of the requests, as it leaves free, while each of its own is younger than ${SLOW_AFTER_MS / 1_000} s; more, but for 1 in ${PLACES_PER_KEPT} of all, while fewer of its own are older than are free besides that tenth; one of which any took ${SLOW_AFTER_MS / 1_000} s in the last ${LATENCY_REMEMBERED_MS / 1_000} s leaves a tenth free, one of which any took ${FRESH_MS} ms a twentieth`,
       ],
       ['jobs that wait in a queue', `${number(MEMORY_QUEUE_JOBS_MAX)}; more wait in the database`],
       [

@@ -1,7 +1,7 @@
 import type { EventLoop } from '../ports/event-loop.ts';
 
 /** Work during which the event loop was busy for no longer is followed by no pause, in milliseconds. */
-const WORK_FREE_MS = 5;
+export const WORK_FREE_MS = 5;
 /** The share of the event loop's time that the work has at most. */
 const WORK_SHARE = 0.2;
 /** Work that took longer has waited while others computed, in milliseconds. */
