@@ -285,14 +285,14 @@ withReceiver(named('a process with as many destinations as it may have'), () => 
     const [inHand] = await jobsOf(service);
     if (inHand === undefined) throw new Error('The job is leased');
     const { projectId } = inHand.job.work;
-    // Of endpoints without events: their jobs are gone when they are fetched for.
-    const others = Array.from({ length: DELIVERY_LIMITS.destinationsPerProject }, (_, index) => {
-      const { id, work } = deliverWebhooksJob({ projectId, endpoint: `other.example/${index}` }, START);
-      return { id, fencingToken: 1, work } as LeasedJob<WebhookWork>;
-    });
+    // Of endpoints without events.
+    const count = DELIVERY_LIMITS.destinationsPerProject;
+    const others = Array.from({ length: count }, (_, index) =>
+      deliverWebhooksJob({ projectId, endpoint: `other.example/${index}` }, START),
+    );
     const last = deliverWebhooksJob({ projectId, endpoint: 'last.example/' }, START);
-    const [job] = await roots.unitOfWork.run(async ({ jobs, webhookEvents }) => {
-      await jobs.add([last]);
+    const leased = await roots.unitOfWork.run(async ({ jobs, webhookEvents }) => {
+      await jobs.add([...others, last]);
       await webhookEvents.insert([
         aWebhookEvent({
           projectId,
@@ -301,9 +301,16 @@ withReceiver(named('a process with as many destinations as it may have'), () => 
           nextAttemptAt: START,
         }),
       ]);
-      return jobs.lease({ workerId: 'worker', now: START, until: START + LEASE_MS, limit: 10 });
+      const all: LeasedJob[] = [];
+      const lease = () =>
+        jobs.lease({ workerId: 'worker', now: START, until: START + LEASE_MS, limit: count });
+      for (let more = await lease(); more.length > 0; more = await lease()) all.push(...more);
+      return all;
     });
-    await roots.deliverWebhooks.execute([...others, job as LeasedJob<WebhookWork>]);
+    expect(leased).toHaveLength(count + 1);
+    const isLast = ({ id }: { readonly id: string }) => id === last.id;
+    const inOrder = [...leased.filter((each) => !isLast(each)), ...leased.filter(isLast)];
+    await roots.deliverWebhooks.execute(inOrder as LeasedJob<WebhookWork>[]);
     const back = (await jobsOf(service)).find(({ job: { id } }) => id === last.id);
     // Two are too many, and this is the second one of the line: the first of those that come together.
     expect(back).toMatchObject({ dueAt: clock.at + 2.5 * SECOND, isLeased: false });
