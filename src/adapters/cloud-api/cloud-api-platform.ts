@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { EventLoopShare } from '../../application/concurrency/event-loop-share.ts';
+import type { EventLoop } from '../../application/ports/event-loop.ts';
 import type { ProviderHttp, ProviderResponse } from '../../application/ports/provider-http.ts';
 import type { PlatformAccountResult, WhatsappPlatform } from '../../application/ports/whatsapp-platform.ts';
 import { membersOfJson } from '../../domain/shared/json-text.ts';
@@ -17,6 +18,7 @@ import {
 interface PlatformOptions {
   readonly graph: GraphApi;
   readonly http: ProviderHttp;
+  readonly eventLoop: EventLoop;
 }
 
 /** Numbers of one account. */
@@ -31,11 +33,6 @@ const PAGE_ROWS = 15;
 /** A page is read in one piece of the event loop. */
 const PAGE_BYTES_MAX = 524_288;
 const PAGE_MEMBERS_MAX = 15_000;
-
-/** Reading pages takes so much of the event loop's time at most: the next one is asked for later. */
-const READING_SHARE = 0.2;
-/** Also behind a page during which the process stood still. */
-const PAGE_PAUSE_MS_MAX = 1_000;
 
 /** All pages of one account together, as they come and as they are stored: they are held until the last one is there. */
 export const ACCOUNT_BYTES_MAX = 12 * 1_048_576;
@@ -107,11 +104,12 @@ interface Wanted<Row> {
 /** The accounts, numbers and templates of Meta's platform, read with the credentials of one provider. */
 export class CloudApiPlatform implements WhatsappPlatform {
   readonly #options: PlatformOptions;
-  /** How long it took to read the last page, of whatever account. */
-  #pageMs = 0;
+  /** Of reading pages: the next one is asked for behind its pause. */
+  readonly #share: EventLoopShare;
 
   constructor(options: PlatformOptions) {
     this.#options = options;
+    this.#share = new EventLoopShare(options.eventLoop);
   }
 
   async accountOf(whatsappBusinessId: string): Promise<PlatformAccountResult> {
@@ -152,14 +150,11 @@ export class CloudApiPlatform implements WhatsappPlatform {
     const rows: Row[] = [];
     let after: string | null = null;
     for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-      await sleep(Math.min(PAGE_PAUSE_MS_MAX, this.#pageMs / READING_SHARE - this.#pageMs));
       if (performance.now() >= budget.endsAt)
         return unavailable(`Reading the account took more than ${ACCOUNT_READING_MS_MAX} ms`);
       const query = { fields: fields.join(','), limit: `${PAGE_ROWS}`, ...(after === null ? {} : { after }) };
       const response = await http.send({ ...graph.get(path, query), responseBytesMax: PAGE_BYTES_MAX });
-      const respondedAt = performance.now();
-      const read = this.#page(response, page, { path, budget });
-      this.#pageMs = performance.now() - respondedAt;
+      const read = await this.#share.run(async () => this.#page(response, page, { path, budget }), undefined);
       if (read.kind === 'unavailable') return read;
       rows.push(...read.data);
       if (rows.length > rowsMax) return unavailable(`${path} has more than ${rowsMax} rows`);

@@ -49,6 +49,7 @@ interface UndiciProviderHttpOptions {
   readonly timeoutMs?: number;
   /** How long a request waits while others have the connections, in milliseconds. */
   readonly waitMs?: number;
+  /** A request in flight for longer takes no place of others, in milliseconds. */
   readonly freshMs?: number;
   /** Trusted instead of the system's certificate authorities, in PEM. */
   readonly ca?: string;
@@ -150,12 +151,12 @@ export class UndiciProviderHttp implements ProviderHttp {
       this.#onHandedOver(call.backlog);
     }
     if (waiting.isEmpty || this.#freshTimer !== null) return;
-    const freshMs = waiting.freshEndsMs();
-    if (freshMs === null) return;
+    const endsMs = waiting.freshEndsMs();
+    if (endsMs === null) return;
     this.#freshTimer = setTimeout(() => {
       this.#freshTimer = null;
       this.#dispatch();
-    }, Math.ceil(freshMs));
+    }, Math.ceil(endsMs));
   }
 
   #free(): number {

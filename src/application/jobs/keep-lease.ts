@@ -10,6 +10,17 @@ export interface LeasePorts {
 }
 
 /**
+ * Renews the lease of a job. Resolves to false when another process has the job, or nobody. Without a database nothing is known
+ * of it: then nothing can be done in its name either, and it counts as held.
+ */
+export function isHeld(renewLeases: Pick<RenewLeases, 'execute'>, job: LeasedJob): Promise<boolean> {
+  return renewLeases.execute(job).then(
+    (lease) => lease !== null,
+    () => true,
+  );
+}
+
+/**
  * Renews the lease of a job after each interval, while its work goes on. Calls `onLost` once another process has the job, and
  * renews it no more. Returns what ends the renewals.
  */
@@ -21,13 +32,9 @@ export function keepLease(
   let isOver = false;
   let cancel: () => void;
   const renew = async () => {
-    // Without a database nothing can be renewed, nor finished: the lease decides at the end.
-    const isHeld = await renewLeases.execute(job).then(
-      (lease) => lease !== null,
-      () => true,
-    );
-    if (!isHeld) onLost();
-    if (!isOver && isHeld) cancel = renewInterval(renew);
+    const isStillHeld = await isHeld(renewLeases, job);
+    if (!isStillHeld) onLost();
+    if (!isOver && isStillHeld) cancel = renewInterval(renew);
   };
   cancel = renewInterval(renew);
   return () => {

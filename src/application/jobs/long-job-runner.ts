@@ -1,6 +1,6 @@
 import type { LeasedJob, Work } from '../../domain/jobs/job.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
-import { keepLease, type LeasePorts } from './keep-lease.ts';
+import { isHeld, keepLease, type LeasePorts } from './keep-lease.ts';
 import type { RecordJobFailure } from './record-job-failure.ts';
 
 export interface LongJobPorts extends LeasePorts {
@@ -45,18 +45,10 @@ export class LongJobRunner {
     const running = new AbortController();
     this.#running.set(lease, running);
     try {
-      if (await this.#isHeld(job)) await this.#run(job, running, work);
+      if (await isHeld(this.#ports.renewLeases, job)) await this.#run(job, running, work);
     } finally {
       this.#running.delete(lease);
     }
-  }
-
-  /** Without a database nothing is known of the lease: the work fails, and says so. */
-  #isHeld(job: LeasedJob): Promise<boolean> {
-    return this.#ports.renewLeases.execute(job).then(
-      (lease) => lease !== null,
-      () => true,
-    );
   }
 
   async #run(

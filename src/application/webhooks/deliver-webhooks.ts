@@ -2,6 +2,7 @@ import { type ConfirmedLease, type LeasedJob, RENEW_EVERY_MS } from '../../domai
 import type { DeliveryResult } from '../../domain/webhooks/delivery-result.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
+import { isHeld } from '../jobs/keep-lease.ts';
 import type { RenewLeases } from '../jobs/renew-leases.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { WorkerHeartbeat } from '../jobs/worker-heartbeat.ts';
@@ -83,12 +84,7 @@ export class DeliverWebhooks {
     const held = await Promise.all(
       jobs.map(async (job) => {
         if (job.fencingToken <= (this.#destinations.get(job.id)?.job.fencingToken ?? 0)) return [];
-        // Without a database nothing is known of the lease: the first fetch asks for it.
-        const isHeld = await this.#ports.renewLeases.execute(job).then(
-          (lease) => lease !== null,
-          () => true,
-        );
-        return isHeld ? [job] : [];
+        return (await isHeld(this.#ports.renewLeases, job)) ? [job] : [];
       }),
     );
     return held.flat();

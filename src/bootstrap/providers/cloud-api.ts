@@ -3,6 +3,7 @@ import { CloudApiCallback } from '../../adapters/cloud-api/cloud-api-callback.ts
 import { CloudApiPlatform } from '../../adapters/cloud-api/cloud-api-platform.ts';
 import { CloudApiProvider } from '../../adapters/cloud-api/cloud-api-provider.ts';
 import { GraphApi } from '../../adapters/cloud-api/graph-api.ts';
+import { NodeEventLoop } from '../../adapters/timer/node-event-loop.ts';
 import { TEMPLATE_NAME_CHARACTERS_MAX } from '../../domain/whatsapp/text-limits.ts';
 import { baseUrl } from './base-url.ts';
 import { hasMembers } from './has-members.ts';
@@ -69,7 +70,7 @@ export const cloudApiKind: ProviderKind<ReturnType<typeof settings>> = {
         logger,
         defaults,
       }),
-      whatsappPlatform: new CloudApiPlatform({ graph, http: client }),
+      whatsappPlatform: new CloudApiPlatform({ graph, http: client, eventLoop: new NodeEventLoop() }),
       callback: new CloudApiCallback({ hmac, whatsappDirectory, appSecret, verifyToken, accessToken }),
     };
   },

@@ -22,7 +22,7 @@ export const CAMPAIGN_NAME_CHARACTERS_MAX = 80;
 /** The most campaigns of one project that have not started: each takes its part of the database and costs nothing. */
 export const UNSTARTED_CAMPAIGNS_MAX = 10_000;
 
-/** The most recipients of all these campaigns together: each may have 4 kB of parameters. */
+/** The most recipients of all these campaigns together: a full campaign has 4 kB of parameters for each. */
 export const UNSTARTED_RECIPIENTS_MAX = 200_000;
 
 /** A scheduled campaign that could not start counts as one that has not started, for this long since its time. */

@@ -7,6 +7,7 @@ import {
 } from '../../../src/adapters/cloud-api/cloud-api-platform.ts';
 import { GraphApi } from '../../../src/adapters/cloud-api/graph-api.ts';
 import { UndiciProviderHttp } from '../../../src/adapters/egress/undici-provider-http.ts';
+import { NodeEventLoop } from '../../../src/adapters/timer/node-event-loop.ts';
 import {
   CloudApiPeer,
   failWith,
@@ -60,7 +61,9 @@ async function accountFrom(behaviour: PeerBehaviour, version = 'v25.0') {
   const peer = await CloudApiPeer.open(behaviour);
   const http = new UndiciProviderHttp();
   const graph = new GraphApi({ baseUrl: peer.url, version, accessToken: 'token' });
-  const result = await new CloudApiPlatform({ graph, http }).accountOf(WABA_ID);
+  const result = await new CloudApiPlatform({ graph, http, eventLoop: new NodeEventLoop() }).accountOf(
+    WABA_ID,
+  );
   await http.close();
   return { result, peer };
 }

@@ -37,6 +37,7 @@ describe('jobs of projects', () => {
   let breaks: { readonly ms: number; readonly over: () => void }[];
   /** The ids of jobs that another process has. */
   let lost: Set<string>;
+  let isDatabaseAway: boolean;
 
   beforeEach(() => {
     begun = [];
@@ -47,6 +48,7 @@ describe('jobs of projects', () => {
     busyMs = 0;
     breaks = [];
     lost = new Set();
+    isDatabaseAway = false;
     background = new BackgroundWork({ logger: new RecordingLogger() });
     const ports = {
       clock: { now: () => NOW },
@@ -62,7 +64,10 @@ describe('jobs of projects', () => {
       },
       renewInterval: () => () => {},
       renewLeases: {
-        execute: async (job: LeasedJob) => (lost.has(job.id) ? null : { at: NOW, until: NOW }),
+        execute: async (job: LeasedJob) => {
+          if (isDatabaseAway) throw new Error('away');
+          return lost.has(job.id) ? null : { at: NOW, until: NOW };
+        },
       } as unknown as RenewLeases,
       recordJobFailure: {
         execute: async (_job: LeasedJob, error: unknown) => void failures.push(error),
@@ -123,6 +128,14 @@ describe('jobs of projects', () => {
     await begin(jobs.slice(0, 1));
     await round();
     expect(begun).toEqual([jobs[0]]);
+  });
+
+  it('a job is begun while nobody knows whether its lease is held: without a database it fails by itself', async () => {
+    isDatabaseAway = true;
+    const jobs = jobsOf(1, 1);
+    await begin(jobs);
+    await round();
+    expect(begun).toEqual(jobs);
   });
 
   it('a job that is handed over again under its lease is begun once', async () => {

@@ -57,7 +57,7 @@ const MEANINGS = {
   'scheduled-for-past': 'a time that is not in the future',
   'recipients-already-attached': 'every number of the request is on the campaign',
   'too-many-recipients': `the campaign would have more than ${RECIPIENTS_PER_CAMPAIGN_MAX.toLocaleString('en')} recipients`,
-  'recipients-too-large': `\`templateParameters\` of a recipient have more than ${PARAMETER_BYTES_PER_RECIPIENT_MAX / BYTES_PER_KB} kB, or those of the campaign's would have more than ${PARAMETER_BYTES_PER_CAMPAIGN_MAX / BYTES_PER_KB ** 2} MB`,
+  'recipients-too-large': `\`templateParameters\` of one recipient have more than ${PARAMETER_BYTES_PER_RECIPIENT_MAX / BYTES_PER_KB} kB, or those of all on the campaign more than ${PARAMETER_BYTES_PER_CAMPAIGN_MAX / BYTES_PER_KB ** 2} MB`,
   'too-many-campaigns': `the project has ${UNSTARTED_CAMPAIGNS_MAX.toLocaleString('en')} campaigns that have not started`,
   'too-many-unstarted-recipients': `the campaigns of the project that have not started would have more than about ${UNSTARTED_RECIPIENTS_MAX.toLocaleString('en')} recipients`,
   'unsupported-numbers':
