@@ -1,6 +1,6 @@
 import type { EventLoop } from '../ports/event-loop.ts';
 
-/** Work during which the event loop was busy for no longer is followed by no pause, in milliseconds. */
+/** No pause comes before the work, piece by piece, kept the event loop busy for longer than this in sum, in milliseconds. */
 export const WORK_FREE_MS = 5;
 /** The share of the event loop's time that the work has at most. */
 const WORK_SHARE = 0.2;
@@ -8,12 +8,13 @@ const WORK_SHARE = 0.2;
 const WORK_COUNTED_MS_MAX = 300;
 
 /**
- * Does work of which much may be due in one instant, and for which nobody waits: behind each piece comes a pause, so that all of
- * it has its share of the event loop's time. What the loop did meanwhile for others counts, too: the busier it is, the longer the
- * pauses.
+ * Does work of which much may be due in one instant, and for which nobody waits: behind it come pauses, so that all of it has its
+ * share of the event loop's time. What the loop did meanwhile for others counts, too: the busier it is, the longer the pauses.
  */
 export class EventLoopShare {
   readonly #eventLoop: EventLoop;
+  /** For how long the pieces since the last pause kept the event loop busy. */
+  #owedMs = 0;
 
   constructor(eventLoop: EventLoop) {
     this.#eventLoop = eventLoop;
@@ -25,9 +26,11 @@ export class EventLoopShare {
     try {
       return await work();
     } finally {
-      const busyMs = this.#eventLoop.busyMs() - before;
-      if (busyMs > WORK_FREE_MS && signal?.aborted !== true) {
-        await this.#eventLoop.pause(Math.min(busyMs, WORK_COUNTED_MS_MAX) * (1 / WORK_SHARE - 1));
+      this.#owedMs += Math.min(this.#eventLoop.busyMs() - before, WORK_COUNTED_MS_MAX);
+      if (this.#owedMs > WORK_FREE_MS && signal?.aborted !== true) {
+        const pauseMs = this.#owedMs * (1 / WORK_SHARE - 1);
+        this.#owedMs = 0;
+        await this.#eventLoop.pause(pauseMs);
       }
     }
   }

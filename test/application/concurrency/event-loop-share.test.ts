@@ -34,6 +34,16 @@ it.each([
   expect(pauses).toEqual(expected);
 });
 
+it('short pieces of work are followed by one pause for them all', async () => {
+  const { work, pauses } = shareWorld();
+  await work(3);
+  await work(2);
+  expect(pauses).toEqual([]);
+  await work(3);
+  await work(4);
+  expect(pauses).toEqual([32]);
+});
+
 it('work that fails is followed by a pause as well, and rejects behind it', async () => {
   let busyMs = 0;
   const pauses: number[] = [];
@@ -49,6 +59,11 @@ it('work that fails is followed by a pause as well, and rejects behind it', asyn
 it('nothing pauses once the work is to end soon', async () => {
   const { work, pauses } = shareWorld();
   await work(40, AbortSignal.abort());
+  expect(pauses).toEqual([]);
+});
+
+it('work whose signal is not aborted is followed by its pause', async () => {
+  const { work, pauses } = shareWorld();
   await work(40, new AbortController().signal);
   expect(pauses).toEqual([160]);
 });
