@@ -18,6 +18,7 @@ export const ATTACKS = {
   smallChunks:
     'chunked bodies of single bytes and requests with 95 trailers from each of 150 addresses, again and again',
   campaigns: '20 campaigns of 1,000 recipients, 1,000 a second',
+  largeCampaigns: '20 projects fill campaigns of almost 1 MB, and start them in one instant',
   largeBodies: 'requests of almost 4 MB about recipients, all rejected',
   lists: 'reads of prices and whatsapp resources over 200 connections',
   lockedAccount: 'the account of one project is locked',

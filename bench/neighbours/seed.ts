@@ -1,7 +1,7 @@
 import { HmacKeyHasher } from '../../src/adapters/node/hmac-key-hasher.ts';
 import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
 import { newApiKey } from '../../src/domain/access/api-key.ts';
-import { whatsappLoadSeed } from '../../test/support/load-seed.ts';
+import { loadBusiness, whatsappLoadSeed } from '../../test/support/load-seed.ts';
 import { LOAD_SECRET_KEY } from '../../test/support/load-service.ts';
 
 /** The project whose waits are measured. */
@@ -21,10 +21,30 @@ const LISTED_TEMPLATES = 500;
 const LISTED_PRICES = 1_000;
 const TEMPLATE_CHARACTERS = 500;
 
+/** A project that runs campaigns, and what it sends them with. */
+export interface Campaigner {
+  readonly apiKey: string;
+  readonly numberId: string;
+  readonly templateId: string;
+}
+
+const ID_DIGITS = 24;
+const CAMPAIGNERS_COUNT = 20;
+/** Above the ids of what is listed. Each project has four. */
+const CAMPAIGNER_IDS = 10_000;
+const KEY_DIGITS = 40;
+const UNLIMITED = 'TIER_UNLIMITED';
+
+/** The projects that run large campaigns. */
+export const CAMPAIGNERS: readonly Campaigner[] = Array.from({ length: CAMPAIGNERS_COUNT }, (_, index) => ({
+  apiKey: `sk_dev_${(CAMPAIGNER_IDS + index).toString(16).padStart(KEY_DIGITS, '0')}`,
+  numberId: idAt(CAMPAIGNER_IDS + 4 * index),
+  templateId: idAt(CAMPAIGNER_IDS + 4 * index + 1),
+}));
+
 /** More than the codes of any attack that come with a key of their own. */
 const FRESH_KEYS = 200;
 const RANDOM_DIGITS = 32;
-const ID_DIGITS = 24;
 const CHECKSUM_OF_NOTHING = '00000000';
 
 /** Keys of the neighbour that it has not used yet: in turn one with a checksum, as new keys have, and one without. */
@@ -34,9 +54,9 @@ export const FRESH_API_KEYS: readonly string[] = Array.from({ length: FRESH_KEYS
   return index % 2 === 0 ? newApiKey('dev', random, checksum) : `sk_dev_${random}${CHECKSUM_OF_NOTHING}`;
 });
 
-/** The project of every bench, which attacks, a neighbour, and a project that reads lists. */
+/** The project of every bench, which attacks, a neighbour, a project that reads lists, and those that run large campaigns. */
 export function neighbourSeed(): SeedFile {
-  const { projects, prices } = whatsappLoadSeed(undefined, 'TIER_UNLIMITED');
+  const { projects, prices } = whatsappLoadSeed(undefined, UNLIMITED);
   const { name, slug, apiKey } = NEIGHBOUR;
   const apiKeys = [apiKey, ...FRESH_API_KEYS];
   return {
@@ -51,6 +71,7 @@ export function neighbourSeed(): SeedFile {
         apiKeys: [LIST_READER.apiKey],
         whatsapp: { businesses: [listedBusiness()] },
       },
+      ...CAMPAIGNERS.map(campaignerProject),
     ],
   };
 }
@@ -69,28 +90,45 @@ function listedPrices() {
   }));
 }
 
+function campaignerProject({ apiKey, numberId, templateId }: Campaigner, index: number) {
+  const ids = {
+    number: numberId,
+    template: templateId,
+    account: idAt(CAMPAIGNER_IDS + 4 * index + 2),
+    business: idAt(CAMPAIGNER_IDS + 4 * index + 3),
+  };
+  return {
+    name: `Campaigner ${index}`,
+    slug: `campaigner-${index}`,
+    environment: 'dev' as const,
+    apiKeys: [apiKey],
+    credit: 1_000_000_000,
+    whatsapp: { businesses: [loadBusiness(ids, UNLIMITED)] },
+  };
+}
+
 function listedBusiness() {
   const templates = Array.from({ length: LISTED_TEMPLATES }, (_, index) => ({
-    id: listedId(index),
+    id: idAt(index),
     name: `offer_${index}`,
     category: 'MARKETING' as const,
     components: [{ type: 'BODY', text: 'x'.repeat(TEMPLATE_CHARACTERS) }],
   }));
   const account = {
-    id: listedId(LISTED_TEMPLATES),
+    id: idAt(LISTED_TEMPLATES),
     whatsappBusinessId: '4',
     name: 'Reader',
     phoneNumbers: [],
     templates,
   };
   return {
-    id: listedId(LISTED_TEMPLATES + 1),
+    id: idAt(LISTED_TEMPLATES + 1),
     businessId: '5',
     name: 'Reader',
     whatsappAccounts: [account],
   };
 }
 
-function listedId(index: number): string {
+function idAt(index: number): string {
   return index.toString(16).padStart(ID_DIGITS, '0');
 }

@@ -8,7 +8,7 @@ import { serve } from '../../test/support/child-process.ts';
 import { load, postTo, type RequestMaker, smsRequest } from '../../test/support/http-load.ts';
 import { LOAD_API_KEY } from '../../test/support/load-seed.ts';
 import { portOf } from '../../test/support/port-of.ts';
-import { runCampaigns, sendLargeBodies } from '../neighbours/attacks/campaigns.ts';
+import { runCampaigns, runLargeCampaigns, sendLargeBodies } from '../neighbours/attacks/campaigns.ts';
 import {
   dripHeaders,
   holdConnections,
@@ -93,6 +93,7 @@ const handlers = {
   pipelinedHeads: pipelineHeads,
   smallChunks: sendSmallChunks,
   campaigns: runCampaigns,
+  largeCampaigns: runLargeCampaigns,
   largeBodies: sendLargeBodies,
   lists: readLists,
   lockedAccount: async (target: Target): Promise<number> => {

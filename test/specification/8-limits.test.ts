@@ -123,16 +123,16 @@ it('8 the recipients of a campaign have parameters of 4 MB together, and no more
   const long = { body: { 1: 'x'.repeat(4_096), 2: 'x'.repeat(4_096) }, buttons: { 0: { 1: 'A-17' } } };
   const longOnes = (first: number, count: number) =>
     numbersFrom(first, count).map((number) => recipient(number, long));
-  expect((await attach(service, id, longOnes(0, 400))).status).toBe(200);
-  // 8,245 bytes each: 508 of them fit.
-  expect(errorOf(await attach(service, id, longOnes(400, 109)))).toEqual(
+  expect((await attach(service, id, longOnes(0, 100))).status).toBe(200);
+  // 8,245 bytes each: 127 of them fit.
+  expect(errorOf(await attach(service, id, longOnes(100, 28)))).toEqual(
     rejection(
       400,
       'recipients-too-large',
-      'templateParameters cannot exceed 32 kB per recipient and 4 MB per campaign',
+      'templateParameters cannot exceed 32 kB per recipient and 1 MB per campaign',
     ),
   );
-  expect(dataOf(await attach(service, id, longOnes(400, 108)))).toMatchObject({ totalRecipients: 508 });
+  expect(dataOf(await attach(service, id, longOnes(100, 27)))).toMatchObject({ totalRecipients: 127 });
 });
 
 it('8 the campaigns of a project before their start take 200000 recipients, and not one more', async () => {

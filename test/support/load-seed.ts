@@ -37,13 +37,28 @@ export const LOAD_TEMPLATE_ID = '664def456abc7890123456a2';
 /** As `loadSeed`, with one whatsapp number of that limit and one template with a parameter. */
 export function whatsappLoadSeed(creditIqd?: number, messagingLimit = 'TIER_100K'): SeedFile {
   const seed = loadSeed(creditIqd);
+  const ids = {
+    number: LOAD_NUMBER_ID,
+    template: LOAD_TEMPLATE_ID,
+    account: '664def456abc7890123456a3',
+    business: '664def456abc7890123456a4',
+  };
+  const whatsapp = { businesses: [loadBusiness(ids, messagingLimit)] };
+  return { ...seed, projects: seed.projects.map((project) => ({ ...project, whatsapp })) };
+}
+
+/** A whatsapp business with one number of that limit, and one template with a parameter. */
+export function loadBusiness(
+  ids: Readonly<Record<'number' | 'template' | 'account' | 'business', string>>,
+  messagingLimit: string,
+) {
   const account = {
-    id: '664def456abc7890123456a3',
+    id: ids.account,
     whatsappBusinessId: '1',
     name: 'Bench',
     phoneNumbers: [
       {
-        id: LOAD_NUMBER_ID,
+        id: ids.number,
         phoneNumberId: '2',
         displayPhoneNumber: '2',
         phoneNumber: '+9647700000000',
@@ -52,15 +67,12 @@ export function whatsappLoadSeed(creditIqd?: number, messagingLimit = 'TIER_100K
     ],
     templates: [
       {
-        id: LOAD_TEMPLATE_ID,
+        id: ids.template,
         name: 'offer',
         category: 'MARKETING' as const,
         components: [{ type: 'BODY', text: 'Hello {{1}}, there is an offer for you.' }],
       },
     ],
   };
-  const businesses = [
-    { id: '664def456abc7890123456a4', businessId: '3', name: 'Bench', whatsappAccounts: [account] },
-  ];
-  return { ...seed, projects: seed.projects.map((project) => ({ ...project, whatsapp: { businesses } })) };
+  return { id: ids.business, businessId: '3', name: 'Bench', whatsappAccounts: [account] };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { load, postTo } from '../../../test/support/http-load.ts';
 import { LOAD_API_KEY, LOAD_NUMBER_ID, LOAD_TEMPLATE_ID } from '../../../test/support/load-seed.ts';
+import { CAMPAIGNERS, type Campaigner } from '../seed.ts';
 import type { Target } from './target.ts';
 
 /** So many campaigns run at a time. One after the other, at the rate of their number, they take so many milliseconds. */
@@ -14,6 +15,13 @@ const ALMOST_TOO_MANY_MEMBERS = 26;
 /** A thousand recipients of this size are almost 4 MB, and a member without its value is no longer than that. */
 const RECIPIENT_BYTES = 4_000;
 const MEMBER_BYTES = 13;
+/** A thousand parameters with this value are almost 1 MB. */
+const LARGE_VALUE = 'x'.repeat(1_000);
+const LOAD_CAMPAIGNER: Campaigner = {
+  apiKey: LOAD_API_KEY,
+  numberId: LOAD_NUMBER_ID,
+  templateId: LOAD_TEMPLATE_ID,
+};
 
 /** Starts campaigns as fast as their number can send; resolves with the number of recipients. */
 export async function runCampaigns({ port, seconds }: Target): Promise<number> {
@@ -28,6 +36,22 @@ export async function runCampaigns({ port, seconds }: Target): Promise<number> {
     await sleep(Math.max(0, next - performance.now()));
   }
   return started * RECIPIENTS;
+}
+
+/**
+ * Many projects at once: each fills a campaign with almost as many bytes as one may have, and when the last one is full all of
+ * them start, over and over. Resolves with the number of starts.
+ */
+export async function runLargeCampaigns({ port, seconds }: Target): Promise<number> {
+  const end = performance.now() + seconds * 1000;
+  let started = 0;
+  while (performance.now() < end) {
+    const recipients = recipientsFrom(started * RECIPIENTS, LARGE_VALUE);
+    const starts = await Promise.all(CAMPAIGNERS.map((each) => fillCampaign(port, each, recipients)));
+    await Promise.all(starts.map((start) => start()));
+    started += starts.length;
+  }
+  return started;
 }
 
 /**
@@ -60,20 +84,40 @@ function recipientAt(index: number, members: number): object {
 
 /** Starts a campaign; `first` is the number of its first recipient. */
 async function runCampaign(port: number, first: number): Promise<void> {
-  const plan = { name: 'Attack', templateId: LOAD_TEMPLATE_ID, phoneNumberId: LOAD_NUMBER_ID };
-  const { data } = await postJson(port, '/whatsapp/campaigns', plan);
-  const recipients = Array.from({ length: RECIPIENTS }, (_, index) => ({
-    phoneNumber: `9647${String(first + index).padStart(9, '0')}`,
-    templateParameters: { body: { 1: 'Layla' } },
-  }));
-  await postJson(port, `/whatsapp/campaigns/${data._id}/recipients`, { recipients });
-  await postJson(port, `/whatsapp/campaigns/${data._id}/start`, undefined);
+  const start = await fillCampaign(port, LOAD_CAMPAIGNER, recipientsFrom(first, 'Layla'));
+  await start();
 }
 
-async function postJson(port: number, path: string, body: unknown): Promise<{ data: { _id: string } }> {
+function recipientsFrom(first: number, value: string): readonly object[] {
+  return Array.from({ length: RECIPIENTS }, (_, index) => ({
+    phoneNumber: `9647${String(first + index).padStart(9, '0')}`,
+    templateParameters: { body: { 1: value } },
+  }));
+}
+
+/** Resolves with what starts the campaign. */
+async function fillCampaign(
+  port: number,
+  { apiKey, numberId, templateId }: Campaigner,
+  recipients: readonly object[],
+): Promise<() => Promise<void>> {
+  const plan = { name: 'Attack', templateId, phoneNumberId: numberId };
+  const { data } = await postJson(port, '/whatsapp/campaigns', apiKey, plan);
+  await postJson(port, `/whatsapp/campaigns/${data._id}/recipients`, apiKey, { recipients });
+  return async () => {
+    await postJson(port, `/whatsapp/campaigns/${data._id}/start`, apiKey, undefined);
+  };
+}
+
+async function postJson(
+  port: number,
+  path: string,
+  apiKey: string,
+  body: unknown,
+): Promise<{ data: { _id: string } }> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${LOAD_API_KEY}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);

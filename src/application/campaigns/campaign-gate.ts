@@ -3,13 +3,13 @@ import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 
 /** Requests about campaigns of one project that are worked on at a time; more wait. */
-export const CAMPAIGN_REQUESTS_PER_PROJECT_MAX = 2;
+export const CAMPAIGN_REQUESTS_PER_PROJECT_MAX = 1;
 
 /**
- * Those of all projects: less than the usual pool has connections, so that sends find one also while all of them work. Those
- * that pause because their project is locked do not count, and have no connection.
+ * Those of all projects: sends wait for the event loop behind what all of them compute. Those that pause because their project is
+ * locked do not count, and have no connection.
  */
-export const CAMPAIGN_REQUESTS_MAX = 6;
+export const CAMPAIGN_REQUESTS_MAX = 2;
 
 /**
  * Lets a few requests about campaigns work at a time, round-robin over the projects: they read and write a thousand recipients,

@@ -13,7 +13,7 @@ import { type NewRecipient, newRecipient, type Recipient } from './recipient.ts'
 export const RECIPIENTS_PER_CAMPAIGN_MAX = 1_000;
 
 /** The parameters of all its recipients together. A start writes them in one transaction, for which others wait. */
-export const PARAMETER_BYTES_PER_CAMPAIGN_MAX = 4 * 1_024 * 1_024;
+export const PARAMETER_BYTES_PER_CAMPAIGN_MAX = 1_024 * 1_024;
 /** As many as the body of a single send has. A batch of messages is counted by messages. */
 export const PARAMETER_BYTES_PER_RECIPIENT_MAX = 32 * 1_024;
 

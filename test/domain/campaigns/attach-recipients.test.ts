@@ -97,13 +97,13 @@ describe('attaching recipients', () => {
     expect(attach(many(2, 999), { attached })).toEqual({ kind: 'too-many-recipients' });
   });
 
-  it('a campaign takes parameters of 32 kB each and 4 MB together', () => {
+  it('a campaign takes parameters of 32 kB each and 1 MB together', () => {
     // {"body":{"1":"Layla"}} has 22 bytes, and the same of «ليلى» 25.
     const [layla, arabic] = [
       numbered(1),
       given('9647701234567', { templateParameters: { body: { '1': 'ليلى' } } }),
     ];
-    const left = (bytes: number) => ({ attached: onCampaign([numbered(9)], 4_194_304 - bytes) });
+    const left = (bytes: number) => ({ attached: onCampaign([numbered(9)], 1_048_576 - bytes) });
     expect(attach([layla, arabic], left(47))).toMatchObject({ kind: 'attached' });
     expect(attach([layla, arabic], left(46))).toEqual({ kind: 'recipients-too-large' });
     const long = (bytes: number) =>

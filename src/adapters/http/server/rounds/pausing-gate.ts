@@ -31,10 +31,10 @@ export class PausingGate {
     this.#rounds = new PausingRounds(share, () => this.#serve());
   }
 
-  /** Runs the work as soon as it is let through. */
+  /** Runs the work as soon as it is let through: behind what waits, one piece in a round of the event loop. */
   run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     return this.#gate.run(key, async () => {
-      if (this.#rounds.isPaused) {
+      if (this.#rounds.isPaused || !this.#rounds.waiting.isEmpty) {
         await new Promise<void>((resolve) => this.#rounds.add(key, { serveNext: resolve }));
       }
       const before = this.#busyMs();
@@ -47,10 +47,11 @@ export class PausingGate {
     });
   }
 
+  /** One: on a database that replies at once it ends in this round, and the next one waits behind its pause. */
   #serve(): void {
     // Work that was let through before may have ended meanwhile.
     if (this.#rounds.isPaused) return;
-    for (const each of this.#rounds.waiting.takeAll()) each.serveNext();
+    this.#rounds.waiting.take()?.serveNext();
   }
 }
 

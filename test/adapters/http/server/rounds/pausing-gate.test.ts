@@ -124,3 +124,26 @@ it('work that fails has had its time as well, and its place is free', async () =
   await end('a1');
   await next;
 });
+
+it('behind a pause one begins in a round: when it computes long at once, the next one waits behind its pause', async () => {
+  const first = work('a1');
+  await setImmediate();
+  pass(10, 10);
+  await end('a1');
+  await first;
+  const computing = (name: string) =>
+    gate.run(name.charAt(0), async () => {
+      begun.push(name);
+      pass(100, 100);
+    });
+  const later = [computing('b1'), computing('c1')];
+  await setImmediate();
+  pass(40, 0);
+  await vi.waitFor(() => expect(begun).toEqual(['a1', 'b1']));
+  pass(399, 0);
+  await setImmediate();
+  expect(begun).toEqual(['a1', 'b1']);
+  pass(1, 0);
+  await vi.waitFor(() => expect(begun).toEqual(['a1', 'b1', 'c1']));
+  await Promise.all(later);
+});
