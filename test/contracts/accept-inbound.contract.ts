@@ -51,6 +51,7 @@ export function acceptInboundContract(open: () => Promise<Storage>): void {
       clock,
       ids,
       wakeSignal: { wake: () => {} },
+      eventLoop: { busyMs: () => 0, pause: async () => {} },
     });
     await accept.execute([
       {

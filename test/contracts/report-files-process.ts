@@ -2,12 +2,14 @@
 import { DirectoryReportFiles } from '../../src/adapters/node/directory-report-files.ts';
 import { BucketReportFiles } from '../../src/adapters/s3/bucket-report-files.ts';
 import type { ReportsConfig } from '../../src/bootstrap/config/config.ts';
-import { connectTls } from '../support/provider-tls.ts';
+import { peerConnections } from '../support/provider-tls.ts';
 
 const config = JSON.parse(process.argv[2] ?? '') as Exclude<ReportsConfig, { readonly kind: 'memory' }>;
 const fileId = process.argv[3] ?? '';
 const files =
-  config.kind === 'directory' ? new DirectoryReportFiles(config) : new BucketReportFiles(config, connectTls);
+  config.kind === 'directory'
+    ? new DirectoryReportFiles(config)
+    : new BucketReportFiles(config, peerConnections);
 
 /** More than two parts of an upload. */
 const MIB_WRITTEN = 12;

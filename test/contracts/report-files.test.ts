@@ -13,7 +13,7 @@ import { BucketReportFiles } from '../../src/adapters/s3/bucket-report-files.ts'
 import type { ReportFiles } from '../../src/application/ports/report-files.ts';
 import type { ReportsConfig } from '../../src/bootstrap/config/config.ts';
 import { bucketAt, tracesIn } from '../support/bucket.ts';
-import { connectTls } from '../support/provider-tls.ts';
+import { peerConnections } from '../support/provider-tls.ts';
 import { contentOf, REPORT_FILES_PROMISES, type ReportFilesUnderTest } from './report-files.contract.ts';
 
 const TEST_TIMEOUT_MS = 60_000;
@@ -68,7 +68,7 @@ async function directoryWorld(): Promise<ReportFilesUnderTest & { readonly direc
 function bucketWorld(): ReportFilesUnderTest {
   const config = bucketAt(bucketUrl, `contract-${randomBytes(8).toString('hex')}/reports`);
   return {
-    files: new BucketReportFiles(config, connectTls),
+    files: new BucketReportFiles(config, peerConnections),
     traces: () => tracesIn(config),
     dieWriting: (fileId) => dieWriting({ kind: 'bucket', ...config }, fileId),
   };

@@ -3,13 +3,11 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import type { buildConnector } from 'undici';
 import { AddressBlocked, HandshakeFailed, NameBlocked } from './connection-errors.ts';
 import type { EgressRules } from './egress-rules.ts';
+import { type LookupAll, lookupFunction } from './name-lookup.ts';
 import { PeerStream, RECEIVER_LIMITS } from './tls/peer-stream.ts';
 import type { PeerTime } from './tls/peer-time.ts';
 import { PendingConnection, securedForHttp, strictSecureContext } from './tls/secure-connection.ts';
 import { HTTPS_PORT } from './webhook-url.ts';
-
-/** Every address of a name, or a rejection when it has none. */
-export type LookupAll = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export interface EgressGuardOptions {
   readonly rules: Pick<EgressRules, 'allows'>;
@@ -86,16 +84,9 @@ function guardedLookup({ rules, lookup }: EgressGuardOptions): LookupFunction {
     }));
     const blocked = addresses.find(({ address }) => !rules.allows(address));
     if (blocked !== undefined) throw new NameBlocked(`${hostname} leads to ${blocked.address}`);
-    // Node.js would fail in a way that nobody can catch.
-    if (addresses.length === 0) throw new Error(`${hostname} has no address`);
     return addresses;
   };
-  return (hostname, _options, done) => {
-    allowed(hostname).then(
-      (addresses) => done(null, addresses),
-      (error: Error) => done(error, []),
-    );
-  };
+  return lookupFunction(allowed);
 }
 
 /** The first of each family. */

@@ -1,10 +1,12 @@
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { readFile, stat } from 'node:fs/promises';
+import type { LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
-import type { LookupAll } from './egress-guard.ts';
+/** Every address of a name, or a rejection when it has none. */
+export type LookupAll = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export interface NameLookupOptions {
   /** Asked instead of the system's name servers: `address:port`. */
@@ -15,6 +17,11 @@ export interface NameLookupOptions {
   readonly responseMs?: number;
   /** Asked for instead of those this machine can reach. */
   readonly families?: readonly number[];
+  /**
+   * Asked about names that the name servers do not know: some only the system completes, such as those of other containers. For
+   * one name at a time, so that it never takes more than one of the system's threads.
+   */
+  readonly system?: LookupAll;
 }
 
 const RESPONSE_MS_MAX = 2_000;
@@ -23,6 +30,9 @@ const QUERIES_MAX = 2;
 export const LOOKUP_MS_MAX = 7_000;
 /** Once the addresses of one family are there, the other family gets this long: some name servers never respond for it. */
 const OTHER_FAMILY_MS_MAX = 300;
+
+/** What a lookup by DNS says when the name servers replied that there is no such name, or when there are none. */
+const UNKNOWN_NAME_CODES: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 
 const SYSTEM_HOSTS_FILE =
   process.platform === 'win32'
@@ -40,8 +50,10 @@ export function nameLookup({
   hostsFile = SYSTEM_HOSTS_FILE,
   responseMs = RESPONSE_MS_MAX,
   families,
+  system,
 }: NameLookupOptions = {}): LookupAll {
   const hosts = new HostsFile(hostsFile);
+  const bySystem = system === undefined ? null : oneAtATime(system);
   const running = new Map<string, Promise<readonly LookupAddress[]>>();
 
   const find = async (name: string): Promise<readonly LookupAddress[]> => {
@@ -49,7 +61,12 @@ export function nameLookup({
     if (known !== undefined) return known;
     const resolver = new Resolver({ timeout: responseMs, tries: QUERIES_MAX });
     if (servers !== undefined) resolver.setServers(servers);
-    return addressesByDns(resolver, name, families ?? reachableFamilies());
+    try {
+      return await addressesByDns(resolver, name, families ?? reachableFamilies());
+    } catch (error) {
+      if (bySystem === null || !UNKNOWN_NAME_CODES.has((error as NodeJS.ErrnoException).code)) throw error;
+      return await bySystem(name);
+    }
   };
 
   return (hostname) => {
@@ -59,6 +76,29 @@ export function nameLookup({
     const lookup = find(name).finally(() => running.delete(name));
     running.set(name, lookup);
     return lookup;
+  };
+}
+
+/** For a connection that tries all addresses (`autoSelectFamily`). */
+export function lookupFunction(lookup: LookupAll): LookupFunction {
+  return (hostname, _options, done) => {
+    lookup(hostname).then(
+      (addresses) => {
+        // Node.js would fail in a way that nobody can catch.
+        if (addresses.length === 0) done(new Error(`${hostname} has no address`), []);
+        else done(null, [...addresses]);
+      },
+      (error: Error) => done(error, []),
+    );
+  };
+}
+
+function oneAtATime(lookup: LookupAll): LookupAll {
+  let last: Promise<unknown> = Promise.resolve();
+  return (name) => {
+    const mine = last.then(() => lookup(name));
+    last = mine.catch(() => undefined);
+    return mine;
   };
 }
 

@@ -1,7 +1,9 @@
-import { connect as connectTcp, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { ResponseTooLong } from './connection-errors.ts';
 import { HeaderLines } from './header-lines.ts';
+import type { LookupAll } from './name-lookup.ts';
+import { connectPeer } from './peer-connection.ts';
 import { type PeerLimits, PeerStream, RESPONSE_BYTES_MAX, RESPONSE_FREE_MS } from './tls/peer-stream.ts';
 import type { PeerTime } from './tls/peer-time.ts';
 import { PendingConnection, securedForHttp, strictSecureContext } from './tls/secure-connection.ts';
@@ -13,7 +15,6 @@ export const PROVIDER_HEADER_LINES_MAX = 200;
 const HEAD_BYTES_MAX = 32 * 1024;
 /** A response in TLS may have this many times as much. */
 const TLS_BYTES_FACTOR = 2;
-const KEEP_ALIVE_DELAY_MS = 60_000;
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
 export interface ProviderConnectorOptions {
@@ -26,6 +27,8 @@ export interface ProviderConnectorOptions {
   readonly ca: string | null;
   /** The longest body that any request of the provider allows. */
   readonly bodyBytesMax: () => number;
+  /** Of its name; that of `connectPeer` when absent. */
+  readonly lookup?: LookupAll | undefined;
 }
 
 /**
@@ -39,6 +42,7 @@ export function providerConnector({
   timeoutMs,
   ca,
   bodyBytesMax,
+  lookup,
 }: ProviderConnectorOptions): buildConnector.connector {
   const secureContext = strictSecureContext(ca);
   const responseBytesMax = (): number => 2 * bodyBytesMax() + HEAD_BYTES_MAX;
@@ -48,13 +52,8 @@ export function providerConnector({
     parses: false,
   };
   return ({ hostname, port, protocol, servername }, callback) => {
-    const socket = connectTcp({
-      host: hostname,
-      port: port === '' ? (PORTS[protocol] ?? 0) : Number(port),
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: KEEP_ALIVE_DELAY_MS,
-    });
+    const address = { host: hostname, port: port === '' ? (PORTS[protocol] ?? 0) : Number(port) };
+    const socket = connectPeer(address, lookup);
     const pending = new PendingConnection(socket, timeoutMs, callback);
     const connected = (connection: Socket): void => {
       limitResponses(connection, responseBytesMax);

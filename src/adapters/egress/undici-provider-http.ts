@@ -15,6 +15,7 @@ import {
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import type { LookupAll } from './name-lookup.ts';
 import { providerConnector } from './provider-connector.ts';
 import { ResponseRounds } from './response-rounds.ts';
 import { PeerTime, PROVIDER_SHARES } from './tls/peer-time.ts';
@@ -53,6 +54,8 @@ interface UndiciProviderHttpOptions {
   readonly freshMs?: number;
   /** Trusted instead of the system's certificate authorities, in PEM. */
   readonly ca?: string;
+  /** Of the provider's name; that of `connectPeer` when absent. */
+  readonly lookup?: LookupAll;
 }
 
 /** The HTTP client of one provider. Certificates and names are verified; the addresses are an operator's own choice. */
@@ -78,6 +81,7 @@ export class UndiciProviderHttp implements ProviderHttp {
     waitMs = PROVIDER_WAIT_MS,
     freshMs,
     ca,
+    lookup,
   }: UndiciProviderHttpOptions = {}) {
     this.#waiting = new FairQueue(() => performance.now(), freshMs);
     this.#name = name;
@@ -92,6 +96,7 @@ export class UndiciProviderHttp implements ProviderHttp {
         timeoutMs: CONNECT_TIMEOUT_MS,
         ca: ca ?? null,
         bodyBytesMax: () => this.#bodyBytesMax,
+        lookup,
       }),
       // Undici counts those after the first.
       maxRequestsPerClient: PROVIDER_REQUESTS_PER_CONNECTION_MAX - 1,

@@ -2,10 +2,10 @@ import type { WebhookRequest, WebhookTransport } from '../../application/ports/w
 import { DELIVERY_ATTEMPT_TIMEOUT_MS } from '../../application/webhooks/delivery-limits.ts';
 import type { DeliveryResult } from '../../domain/webhooks/delivery-result.ts';
 import { Connections } from './connections.ts';
-import { guardedConnectors, type LookupAll } from './egress-guard.ts';
+import { guardedConnectors } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
 import { Exchange } from './exchange.ts';
-import { nameLookup } from './name-lookup.ts';
+import { type LookupAll, nameLookup } from './name-lookup.ts';
 import { RESPONSE_BYTES_MAX } from './tls/peer-stream.ts';
 import { PeerTime, RECEIVER_SHARES } from './tls/peer-time.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';

@@ -1,5 +1,6 @@
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
@@ -17,13 +18,18 @@ const DOCTYPE = /<!doctype/i;
 
 const ENDED_TOO_SOON = 'The bucket ended its response too soon';
 
-/** Opens TLS to an address. The socket emits `secureConnect`, or `error`. */
-export type ConnectTls = (address: {
+interface BucketAddress {
   readonly host: string;
   readonly port: number;
-  /** To the end of the handshake, in milliseconds. */
-  readonly timeoutMs: number;
-}) => TLSSocket;
+}
+
+/** Opens connections to an address. */
+export interface BucketConnections {
+  /** The socket emits `connect`, or `error`. */
+  readonly connectTcp: (address: BucketAddress) => Socket;
+  /** For https. The socket emits `secureConnect`, or `error`. `timeoutMs` is to the end of the handshake, in milliseconds. */
+  readonly connectTls: (address: BucketAddress & { readonly timeoutMs: number }) => TLSSocket;
+}
 
 /** Node's agents have this method, and its types do not. */
 type RequestingAgent = Agent & { addRequest(request: ClientRequest, ...rest: unknown[]): void };
@@ -33,7 +39,7 @@ type RequestingAgent = Agent & { addRequest(request: ClientRequest, ...rest: unk
  * takes `timeoutMs` at most.
  */
 export function boundedAgents(
-  connectTls: ConnectTls,
+  { connectTcp, connectTls }: BucketConnections,
   timeoutMs: number,
 ): {
   readonly httpAgent: Agent;
@@ -42,6 +48,7 @@ export function boundedAgents(
   const options = { keepAlive: true, maxSockets: CONNECTIONS_MAX };
   const httpAgent = new Agent(options);
   const httpsAgent = new TlsAgent(options);
+  httpAgent.createConnection = ({ host, port }) => connectTcp({ host: host ?? '', port: Number(port) });
   httpsAgent.createConnection = ({ host, port }) =>
     connectTls({ host: host ?? '', port: Number(port), timeoutMs });
   for (const agent of [httpAgent, httpsAgent] as RequestingAgent[]) {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
-import { boundedAgents, boundedResponses, type ConnectTls } from './bounded-responses.ts';
+import { type BucketConnections, boundedAgents, boundedResponses } from './bounded-responses.ts';
 
 /** Where a bucket is, and who may use it. */
 export interface BucketConfig {
@@ -63,14 +63,13 @@ export class BucketError extends Error {
  */
 export class BucketReportFiles implements ReportFiles {
   readonly #config: BucketConfig;
-  readonly #connectTls: ConnectTls;
+  readonly #connections: BucketConnections;
   readonly #timeouts: BucketTimeouts;
   #opened: Promise<{ sdk: typeof import('@aws-sdk/client-s3'); client: S3Client }> | null = null;
 
-  /** `connectTls` is for an endpoint with https. */
-  constructor(config: BucketConfig, connectTls: ConnectTls, timeouts: BucketTimeouts = TIMEOUTS) {
+  constructor(config: BucketConfig, connections: BucketConnections, timeouts: BucketTimeouts = TIMEOUTS) {
     this.#config = config;
-    this.#connectTls = connectTls;
+    this.#connections = connections;
     this.#timeouts = timeouts;
   }
 
@@ -191,7 +190,7 @@ export class BucketReportFiles implements ReportFiles {
         requestTimeout: responseMs,
         throwOnRequestTimeout: true,
         socketTimeout: idleMs,
-        ...boundedAgents(this.#connectTls, connectMs),
+        ...boundedAgents(this.#connections, connectMs),
       },
     });
     client.middlewareStack.addRelativeTo(boundedResponses(responseMs), {

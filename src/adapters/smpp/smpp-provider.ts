@@ -22,6 +22,7 @@ import { ESME_ROK, ESME_RX_T_APPN, type IncomingPdu } from './pdu.ts';
 import { isReceipt, receiptOf } from './receipt.ts';
 import { SmppBind } from './smpp-bind.ts';
 import {
+  type ConnectTcp,
   type ConnectTls,
   SmppSession,
   type SmscAddress,
@@ -46,6 +47,7 @@ export const ENQUIRE_LINK_DEFAULT_MS = 30_000;
 export interface SmppProviderOptions {
   readonly name: string;
   readonly address: SmscAddress;
+  readonly connectTcp: ConnectTcp;
   /** For an address with TLS. */
   readonly connectTls: ConnectTls;
   readonly credentials: SmscCredentials;
@@ -220,9 +222,11 @@ export class SmppProvider implements ChannelProvider {
   }
 
   #session(onDelivery: (pdu: IncomingPdu) => void, onChange: () => void = () => {}): SmppSession {
-    const { address, connectTls, credentials, binds, window, enquireLinkMs, timeouts } = this.#options;
+    const { address, connectTcp, connectTls, credentials, binds, window, enquireLinkMs, timeouts } =
+      this.#options;
     return new SmppSession({
       address,
+      connectTcp,
       connectTls,
       credentials,
       window,

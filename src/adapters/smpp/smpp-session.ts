@@ -1,4 +1,4 @@
-import { connect as connectTcp, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { TLSSocket } from 'node:tls';
 import { onNextRound } from '../../application/concurrency/next-round.ts';
@@ -51,10 +51,12 @@ export interface SmscCredentials {
 }
 
 /** Opens TLS to an address. The socket emits `secureConnect`, or `error`. */
+export type ConnectTcp = (address: Pick<SmscAddress, 'host' | 'port'>) => Socket;
 export type ConnectTls = (address: Omit<SmscAddress, 'tls'>) => TLSSocket;
 
 export interface SmppSessionOptions {
   readonly address: SmscAddress;
+  readonly connectTcp: ConnectTcp;
   readonly connectTls: ConnectTls;
   readonly credentials: SmscCredentials;
   /** `submit_sm` without a response at one time. */
@@ -227,7 +229,7 @@ export class SmppSession {
   }
 
   #connect(onConnect: () => void): void {
-    const { address, connectTls } = this.#options;
+    const { address, connectTcp, connectTls } = this.#options;
     const { tls, ...peer } = address;
     const socket = tls ? connectTls(peer) : connectTcp(peer);
     this.#socket = socket;

@@ -6,7 +6,9 @@ import type { InboundWebhook } from '../../domain/webhooks/inbound-webhook.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { Batcher } from '../concurrency/batcher.ts';
+import { EventLoopShare } from '../concurrency/event-loop-share.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { EventLoop } from '../ports/event-loop.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { InboundArrival } from '../ports/provider-events.ts';
 import type { CustomerWrote } from '../ports/stores/campaign-stores.ts';
@@ -22,7 +24,11 @@ interface AcceptPorts {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly wakeSignal: WakeSignal;
+  readonly eventLoop: EventLoop;
 }
+
+/** Messages of one callback that are stored at once. Of more, as many at a time, behind pauses: nobody waits for them. */
+const INBOUND_STORED_AT_ONCE = 64;
 
 /**
  * Specification 6.2: a whatsapp message to a linked number becomes one event for its customer, however often the channel
@@ -31,9 +37,11 @@ interface AcceptPorts {
 export class AcceptInbound {
   readonly #ports: AcceptPorts;
   readonly #batcher: Batcher<InboundArrival, null>;
+  readonly #share: EventLoopShare;
 
   constructor(ports: AcceptPorts) {
     this.#ports = ports;
+    this.#share = new EventLoopShare(ports.eventLoop);
     this.#batcher = new Batcher((arrivals, { lockWait }) => this.#accept(arrivals, lockWait), {
       clock: ports.clock,
       projectsOf: (arrivals) => this.#projectsOf(arrivals),
@@ -41,11 +49,19 @@ export class AcceptInbound {
   }
 
   /**
-   * Resolves when the events are committed. The customer gets nothing from a number without a webhook. Messages that arrive
-   * together are one transaction: many people who write to one number take no connections from the others.
+   * Resolves when the events are committed; rejects with the first failure when all were tried. The customer gets nothing from a
+   * number without a webhook. Messages that arrive together are one transaction: many people who write to one number take no
+   * connections from the others.
    */
-  execute(arrivals: readonly InboundArrival[]): Promise<void> {
-    return this.#batcher.submitAll(arrivals);
+  async execute(arrivals: readonly InboundArrival[]): Promise<void> {
+    if (arrivals.length <= INBOUND_STORED_AT_ONCE) return this.#batcher.submitAll(arrivals);
+    const failures: unknown[] = [];
+    for (let from = 0; from < arrivals.length; from += INBOUND_STORED_AT_ONCE) {
+      const some = arrivals.slice(from, from + INBOUND_STORED_AT_ONCE);
+      const stored = this.#share.run(() => this.#batcher.submitAll(some), undefined);
+      await stored.catch((failure) => failures.push(failure));
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Arrivals at numbers without a webhook go together: their projects are not known. */

@@ -1,6 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { csvDecoder } from '../../adapters/csv/csv-decoder.ts';
 import { csvEncoder } from '../../adapters/csv/csv-encoder.ts';
+import { connectPeer } from '../../adapters/egress/peer-connection.ts';
 import { PeerTime, PROVIDER_SHARES } from '../../adapters/egress/tls/peer-time.ts';
 import { timedTls } from '../../adapters/egress/tls/timed-tls.ts';
 import { MemoryReportFiles } from '../../adapters/memory/report-files.ts';
@@ -26,7 +27,10 @@ function reportFilesOf(config: ReportsConfig): ReportFiles {
       return new DirectoryReportFiles(config);
     case 'bucket': {
       const bucketTls = timedTls(new PeerTime(PROVIDER_SHARES));
-      return new BucketReportFiles(config, (address) => bucketTls(config.bucket, address));
+      return new BucketReportFiles(config, {
+        connectTcp: connectPeer,
+        connectTls: (address) => bucketTls(config.bucket, address),
+      });
     }
     default:
       return config satisfies never;

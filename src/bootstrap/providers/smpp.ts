@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { connectPeer } from '../../adapters/egress/peer-connection.ts';
 import { ENQUIRE_LINK_DEFAULT_MS, SmppProvider, WINDOW_DEFAULT } from '../../adapters/smpp/smpp-provider.ts';
 import { isSenderIdOfSmpp } from '../../adapters/smpp/submit-fields.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
@@ -109,6 +110,7 @@ export const smppKind: ProviderKind<ReturnType<typeof settings>> = {
     provider: new SmppProvider({
       name,
       address: { ...given.url, ca: given.caFile },
+      connectTcp: connectPeer,
       connectTls: (address) => timedTls(name, address),
       credentials: { systemId: given.systemId, password: given.password, systemType: given.systemType },
       binds: given.binds,

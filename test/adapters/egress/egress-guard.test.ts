@@ -1,8 +1,9 @@
 import type { LookupAddress } from 'node:dns';
 import { isIPv6 } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { guardedConnectors, type LookupAll } from '../../../src/adapters/egress/egress-guard.ts';
+import { guardedConnectors } from '../../../src/adapters/egress/egress-guard.ts';
 import { egressRules } from '../../../src/adapters/egress/egress-rules.ts';
+import type { LookupAll } from '../../../src/adapters/egress/name-lookup.ts';
 import { PeerTime, RECEIVER_SHARES } from '../../../src/adapters/egress/tls/peer-time.ts';
 import { UndiciWebhookTransport } from '../../../src/adapters/egress/undici-webhook-transport.ts';
 import { withCertificateAuthority } from '../../support/certificates.ts';

@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { LookupAll } from '../../../src/adapters/egress/egress-guard.ts';
-import { LOOKUP_MS_MAX, nameLookup } from '../../../src/adapters/egress/name-lookup.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { LOOKUP_MS_MAX, type LookupAll, nameLookup } from '../../../src/adapters/egress/name-lookup.ts';
 import { DELIVERY_ATTEMPT_TIMEOUT_MS } from '../../../src/application/webhooks/delivery-limits.ts';
 import { NameServer, type Zone } from '../../support/name-server.ts';
 
@@ -74,6 +73,33 @@ describe('names by DNS', () => {
   it('a lookup fails for a name that has no address or does not exist', async () => {
     await expect(addressesOf('nowhere.example.com')).rejects.toMatchObject({ code: 'ENODATA' });
     await expect(addressesOf('missing.example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  });
+
+  it('the system is asked about names that the name servers do not know, for one at a time, and about no others', async () => {
+    const asked: string[] = [];
+    const replies = new Map<string, () => void>();
+    const mixed = nameLookup({
+      servers: [server.address],
+      hostsFile,
+      responseMs: RESPONSE_MS,
+      families: [4],
+      system: async (name) => {
+        asked.push(name);
+        await new Promise<void>((resolve) => replies.set(name, resolve));
+        return [{ address: '192.0.2.9', family: 4 }];
+      },
+    });
+    const first = addressesOf('gateway', mixed);
+    await vi.waitFor(() => expect(asked).toEqual(['gateway']));
+    const second = addressesOf('nowhere.example.com', mixed);
+    expect(await addressesOf('old.example.com', mixed)).toEqual([{ address: '192.0.2.3', family: 4 }]);
+    await expect(addressesOf('silent-0.example.com', mixed)).rejects.toMatchObject({ code: 'ETIMEOUT' });
+    expect(asked).toEqual(['gateway']);
+    replies.get('gateway')?.();
+    expect(await first).toEqual([{ address: '192.0.2.9', family: 4 }]);
+    await vi.waitFor(() => expect(asked).toEqual(['gateway', 'nowhere.example.com']));
+    replies.get('nowhere.example.com')?.();
+    expect(await second).toEqual([{ address: '192.0.2.9', family: 4 }]);
   });
 
   it('lookups of one name at the same time share their queries, and a later lookup sends new ones', async () => {

@@ -12,7 +12,7 @@ import {
 import { bucketAt } from '../../support/bucket.ts';
 import { withCertificateAuthority } from '../../support/certificates.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
-import { connectTls } from '../../support/provider-tls.ts';
+import { connectTls, peerConnections } from '../../support/provider-tls.ts';
 import { until } from '../../support/until.ts';
 
 const ID = 'a1'.repeat(20);
@@ -56,7 +56,7 @@ async function bucketThat(respond: Respond, timeouts = TIMEOUTS) {
   });
   const { port } = server.address() as AddressInfo;
   const config = configAt(`http://127.0.0.1:${port}`);
-  return { files: new BucketReportFiles(config, connectTls, timeouts), requests };
+  return { files: new BucketReportFiles(config, peerConnections, timeouts), requests };
 }
 
 const isListing = ({ method, url = '' }: IncomingMessage): boolean =>
@@ -320,7 +320,7 @@ describe.skipIf(bucketUrl === '')(
   () => {
     const config = bucketAt(bucketUrl || 'http://a:b@127.0.0.1/reports');
     const ask = (changed: Partial<BucketConfig>) =>
-      new BucketReportFiles({ ...config, ...changed }, connectTls);
+      new BucketReportFiles({ ...config, ...changed }, peerConnections);
 
     it('a real bucket rejects a wrong secret, and the error does not repeat it', async () => {
       const secretAccessKey = 'hunter2hunter2';
@@ -368,7 +368,7 @@ describe.skipIf(!hasOpenssl)(`a bucket over TLS (skipped when ${OPENSSL_MISSING}
       const endpoint = `https://localhost:${(server.address() as AddressInfo).port}`;
       const files = new BucketReportFiles(
         configAt(endpoint),
-        (address) => connectTls({ ...address, ca }),
+        { ...peerConnections, connectTls: (address) => connectTls({ ...address, ca }) },
         PATIENT,
       );
       await files.write(ID, contentOf('a,b'));
@@ -390,7 +390,7 @@ describe.skipIf(!hasOpenssl)(`a bucket over TLS (skipped when ${OPENSSL_MISSING}
       },
     });
     const endpoint = `https://localhost:${(server.address() as AddressInfo).port}`;
-    const files = new BucketReportFiles(configAt(endpoint), connectTls, { ...PATIENT, connectMs: 200 });
+    const files = new BucketReportFiles(configAt(endpoint), peerConnections, { ...PATIENT, connectMs: 200 });
     await expect(files.read(ID)).rejects.toThrow('No connection in time');
     expect(sockets).not.toHaveLength(0);
   });

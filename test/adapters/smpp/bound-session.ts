@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest';
 import { encodePdu } from '../../../src/adapters/smpp/packaged-pdu.ts';
 import { SmppSession, type SmppSessionOptions } from '../../../src/adapters/smpp/smpp-session.ts';
 import { portOf } from '../../support/port-of.ts';
-import { connectTls } from '../../support/provider-tls.ts';
+import { peerConnections } from '../../support/provider-tls.ts';
 import { ManualTimeouts } from './manual-timeouts.ts';
 
 /** A session that is bound, and the SMSC's end of its connection: nothing more was read there. */
@@ -24,7 +24,7 @@ export async function boundSession(given: Partial<SmppSessionOptions> = {}) {
   });
   const session = new SmppSession({
     address: { host: '127.0.0.1', port: portOf(smsc), tls: false },
-    connectTls,
+    ...peerConnections,
     credentials: { systemId: 'a', password: 'b', systemType: '' },
     window: 10,
     enquireLinkMs: 60_000,

@@ -1,7 +1,7 @@
 import { SmppProvider, type SmppProviderOptions } from '../../../src/adapters/smpp/smpp-provider.ts';
 import type { ProviderEvent } from '../../../src/application/ports/provider-events.ts';
 import { NOW } from '../../support/builders.ts';
-import { connectTls } from '../../support/provider-tls.ts';
+import { peerConnections } from '../../support/provider-tls.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { ManualTimeouts } from './manual-timeouts.ts';
 
@@ -31,7 +31,7 @@ export class SmppWorld {
     this.provider = new SmppProvider({
       name: 'smsc',
       address: { host: '127.0.0.1', port, tls: false },
-      connectTls,
+      ...peerConnections,
       credentials: { systemId: 'barid', password: 'secret', systemType: 'VMA' },
       binds: 1,
       window: 50,

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { InboundArrival } from '../../../src/application/ports/provider-events.ts';
 import { AcceptInbound } from '../../../src/application/webhooks/accept-inbound.ts';
+import { EnqueueWebhooks } from '../../../src/application/webhooks/enqueue-webhooks.ts';
+import { ports } from '../../../src/bootstrap/tokens.ts';
 import { LAST_ID } from '../../../src/domain/shared/id-time.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
 import {
@@ -113,6 +115,40 @@ describe('inbound messages', () => {
     );
     expect(runs).toHaveBeenCalledTimes(1);
     expect(await world.database.knex('webhook_events').count({ count: '*' })).toEqual([{ count: 200 }]);
+  });
+
+  it('many messages of one callback are stored 64 at a time, with pauses between, and one that cannot be keeps no other', async () => {
+    let busyMs = 0;
+    const pauses: number[] = [];
+    const counts: number[] = [];
+    const slow = new AcceptInbound({
+      unitOfWork: world.unitOfWork,
+      enqueueWebhooks: {
+        add: async (stores, events, earlier) => {
+          busyMs += 10;
+          counts.push(events.length);
+          await world.container.get(EnqueueWebhooks).add(stores, events, earlier);
+        },
+      },
+      clock: world.clock,
+      ids: world.container.get(ports.idSource),
+      wakeSignal: { wake: () => {} },
+      eventLoop: { busyMs: () => busyMs, pause: async (ms) => void pauses.push(ms) },
+    });
+    const many = (from: number, count: number) =>
+      Array.from({ length: count }, (_, n) => arrival({ messageId: `wamid.${from + n}` }));
+    await slow.execute(many(0, 64));
+    expect([counts, pauses]).toEqual([[64], []]);
+    await slow.execute(many(100, 130));
+    expect([counts.slice(1), pauses]).toEqual([
+      [64, 64, 2],
+      [40, 40, 40],
+    ]);
+    const unstorable = arrival({ messageId: 'wamid.bad', writtenAt: Number.NaN });
+    await expect(slow.execute([unstorable, ...many(300, 129)])).rejects.toThrow();
+    expect(await world.database.knex('webhook_events').count({ count: '*' })).toEqual([
+      { count: 64 + 130 + 129 },
+    ]);
   });
 
   it('a message that cannot be stored fails alone among those that arrive with it', async () => {

@@ -1,15 +1,13 @@
-import { connect as connectTcp } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
 import { ConnectTimeout } from '../connection-errors.ts';
+import { connectPeer, type PeerAddress } from '../peer-connection.ts';
 import { type PeerLimits, PeerStream } from './peer-stream.ts';
 import type { PeerTime } from './peer-time.ts';
 import { secured, strictSecureContext } from './secure-connection.ts';
 
 /** Where a peer of another protocol than HTTP is. */
-export interface TlsAddress {
-  readonly host: string;
-  readonly port: number;
+export interface TlsAddress extends PeerAddress {
   /** Trusted instead of the system's certificate authorities, in PEM. */
   readonly ca?: string | undefined;
   /** From the start of the lookup to the end of the handshake, in milliseconds; no limit when absent. */
@@ -28,7 +26,7 @@ export type TimedTls = (name: string, address: TlsAddress) => TLSSocket;
 
 export function timedTls(peerTime: Pick<PeerTime, 'run' | 'drop'>): TimedTls {
   return (name, { host, port, ca, timeoutMs }) => {
-    const socket = connectTcp({ host, port, noDelay: true });
+    const socket = connectPeer({ host, port });
     const stream = new PeerStream(socket, name, peerTime, SESSION_LIMITS);
     const connection = secured(stream, { hostname: host, secureContext: strictSecureContext(ca ?? null) });
     stream.on('error', (error) => connection.destroy(error));

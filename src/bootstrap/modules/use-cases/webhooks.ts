@@ -16,6 +16,7 @@ import { wire } from '../../wire.ts';
 
 const {
   clock,
+  eventLoop,
   fetchInterval,
   hmac,
   idSource,
@@ -59,5 +60,6 @@ export const webhooks = new ContainerModule(({ bind }) => {
     clock,
     ids: idSource,
     wakeSignal,
+    eventLoop,
   });
 });
