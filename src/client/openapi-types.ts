@@ -1492,7 +1492,7 @@ export interface components {
          *     - `scheduled-for-past`: a time that is not in the future
          *     - `recipients-already-attached`: every number of the request is on the campaign
          *     - `too-many-recipients`: the campaign would have more than 1,000 recipients
-         *     - `recipients-too-large`: `templateParameters` of one recipient have more than 32 kB, or those of all on the campaign more than 1 MB
+         *     - `recipients-too-large`: the `templateParameters` of all recipients on the campaign would have more than 1 MB
          *     - `too-many-campaigns`: the project has 10,000 campaigns that have not started
          *     - `too-many-unstarted-recipients`: the campaigns of the project that have not started would have more than about 200,000 recipients
          *     - `unsupported-numbers`: numbers of countries without an entry in the price list, or test numbers of a live project

@@ -64,6 +64,7 @@ import {
   SERVER_LIMITS,
   SLOW_BODY_MS,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
+  TEMPLATE_PARAMETERS_BYTES_MAX,
   UNREAD_BODY_BYTES_KEPT,
   UNSENT_REPLY_COUNTED_MS,
   WAITING_REQUESTS_MS_MAX,
@@ -136,7 +137,6 @@ import {
 } from '../../src/application/webhooks/surplus-line.ts';
 import {
   PARAMETER_BYTES_PER_CAMPAIGN_MAX,
-  PARAMETER_BYTES_PER_RECIPIENT_MAX,
   RECIPIENTS_PER_CAMPAIGN_MAX,
 } from '../../src/domain/campaigns/attach-recipients.ts';
 import {
@@ -198,16 +198,16 @@ describe('section 8 of docs/api.md', () => {
       ['verification code', `1 to ${VERIFICATION_CODE_CHARACTERS_MAX} characters`],
       ['text', `1 to ${CUSTOM_MESSAGE_CHARACTERS_MAX} characters`],
       ['template name', `1 to ${TEMPLATE_NAME_CHARACTERS_MAX} characters`],
-      ['template parameter', `at most ${TEMPLATE_PARAMETER_CHARACTERS_MAX} characters`],
+      [
+        'template parameter',
+        `at most ${TEMPLATE_PARAMETER_CHARACTERS_MAX} characters; all of one message at most ${TEMPLATE_PARAMETERS_BYTES_MAX / 1_024} kB`,
+      ],
       ['webhook address', `at most ${WEBHOOK_URL_CHARACTERS_MAX} characters`],
       ['webhook secret', `1 to ${WEBHOOK_SECRET_CHARACTERS_MAX} characters`],
       ['campaign name', `${CAMPAIGN_NAME_CHARACTERS_MIN} to ${CAMPAIGN_NAME_CHARACTERS_MAX} characters`],
       ['recipients of a request', `1 to ${number(RECIPIENTS_PER_REQUEST_MAX)}`],
       ['recipients of a campaign', `at most ${number(RECIPIENTS_PER_CAMPAIGN_MAX)}`],
-      [
-        'their template parameters',
-        `at most ${PARAMETER_BYTES_PER_RECIPIENT_MAX / 1_024} kB each, ${PARAMETER_BYTES_PER_CAMPAIGN_MAX / 1_024 ** 2} MB together`,
-      ],
+      ['template parameters of a campaign', `at most ${PARAMETER_BYTES_PER_CAMPAIGN_MAX / 1_024 ** 2} MB`],
       ['campaigns of a project that have not started', `at most ${number(UNSTARTED_CAMPAIGNS_MAX)}`],
       ['their recipients', `about ${number(UNSTARTED_RECIPIENTS_MAX)}`],
       [

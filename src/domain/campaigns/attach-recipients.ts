@@ -14,8 +14,6 @@ export const RECIPIENTS_PER_CAMPAIGN_MAX = 1_000;
 
 /** The parameters of all its recipients together. A start writes them in one transaction, for which others wait. */
 export const PARAMETER_BYTES_PER_CAMPAIGN_MAX = 1_024 * 1_024;
-/** As many as the body of a single send has. A batch of messages is counted by messages. */
-export const PARAMETER_BYTES_PER_RECIPIENT_MAX = 32 * 1_024;
 
 export interface UnsupportedNumbers {
   readonly kind: 'unsupported-numbers';
@@ -89,10 +87,7 @@ export function attachRecipients(
 
 function isTooLarge({ parameterBytes }: AttachedRecipients, added: readonly NewRecipient[]): boolean {
   const sizes = added.map(({ templateParameters }) => parametersBytes(templateParameters));
-  return (
-    sizes.some((bytes) => bytes > PARAMETER_BYTES_PER_RECIPIENT_MAX) ||
-    sizes.reduce((sum, bytes) => sum + bytes, parameterBytes) > PARAMETER_BYTES_PER_CAMPAIGN_MAX
-  );
+  return sizes.reduce((sum, bytes) => sum + bytes, parameterBytes) > PARAMETER_BYTES_PER_CAMPAIGN_MAX;
 }
 
 /** What recipients bring along when they join a campaign: an id for each of them at least, and what each costs. */

@@ -97,7 +97,7 @@ describe('attaching recipients', () => {
     expect(attach(many(2, 999), { attached })).toEqual({ kind: 'too-many-recipients' });
   });
 
-  it('a campaign takes parameters of 32 kB each and 1 MB together', () => {
+  it('a campaign takes parameters of 1 MB', () => {
     // {"body":{"1":"Layla"}} has 22 bytes, and the same of «ليلى» 25.
     const [layla, arabic] = [
       numbered(1),
@@ -106,10 +106,6 @@ describe('attaching recipients', () => {
     const left = (bytes: number) => ({ attached: onCampaign([numbered(9)], 1_048_576 - bytes) });
     expect(attach([layla, arabic], left(47))).toMatchObject({ kind: 'attached' });
     expect(attach([layla, arabic], left(46))).toEqual({ kind: 'recipients-too-large' });
-    const long = (bytes: number) =>
-      given('9647701234567', { templateParameters: { body: { '1': 'x'.repeat(bytes - 17) } } });
-    expect(attach([long(32_768)])).toMatchObject({ kind: 'attached' });
-    expect(attach([layla, long(32_769)])).toEqual({ kind: 'recipients-too-large' });
     expect(attach([numbered(9), layla], left(22))).toMatchObject({ kind: 'attached', skippedCount: 1 });
   });
 

@@ -2,7 +2,6 @@ import { millisecondsInSecond } from 'date-fns/constants';
 import { UNTRIED_MESSAGES_MAX } from '../../../application/sending/untried-messages.ts';
 import {
   PARAMETER_BYTES_PER_CAMPAIGN_MAX,
-  PARAMETER_BYTES_PER_RECIPIENT_MAX,
   RECIPIENTS_PER_CAMPAIGN_MAX,
 } from '../../../domain/campaigns/attach-recipients.ts';
 import { UNSTARTED_CAMPAIGNS_MAX, UNSTARTED_RECIPIENTS_MAX } from '../../../domain/campaigns/campaign.ts';
@@ -57,7 +56,7 @@ const MEANINGS = {
   'scheduled-for-past': 'a time that is not in the future',
   'recipients-already-attached': 'every number of the request is on the campaign',
   'too-many-recipients': `the campaign would have more than ${RECIPIENTS_PER_CAMPAIGN_MAX.toLocaleString('en')} recipients`,
-  'recipients-too-large': `\`templateParameters\` of one recipient have more than ${PARAMETER_BYTES_PER_RECIPIENT_MAX / BYTES_PER_KB} kB, or those of all on the campaign more than ${PARAMETER_BYTES_PER_CAMPAIGN_MAX / BYTES_PER_KB ** 2} MB`,
+  'recipients-too-large': `the \`templateParameters\` of all recipients on the campaign would have more than ${PARAMETER_BYTES_PER_CAMPAIGN_MAX / BYTES_PER_KB ** 2} MB`,
   'too-many-campaigns': `the project has ${UNSTARTED_CAMPAIGNS_MAX.toLocaleString('en')} campaigns that have not started`,
   'too-many-unstarted-recipients': `the campaigns of the project that have not started would have more than about ${UNSTARTED_RECIPIENTS_MAX.toLocaleString('en')} recipients`,
   'unsupported-numbers':

@@ -5,7 +5,6 @@ import { BALANCE_IQD_MAX } from '../../../domain/billing/account.ts';
 import { SCHEDULED_VERSIONS_MAX } from '../../../domain/billing/price-version.ts';
 import {
   PARAMETER_BYTES_PER_CAMPAIGN_MAX,
-  PARAMETER_BYTES_PER_RECIPIENT_MAX,
   RECIPIENTS_PER_CAMPAIGN_MAX,
 } from '../../../domain/campaigns/attach-recipients.ts';
 import { UNSTARTED_CAMPAIGNS_MAX, UNSTARTED_RECIPIENTS_MAX } from '../../../domain/campaigns/campaign.ts';
@@ -150,7 +149,7 @@ export function rejectionError(rejection: Rejection): HttpError {
     case 'recipients-too-large':
       return badRequest(
         rejection.kind,
-        `templateParameters cannot exceed ${PARAMETER_BYTES_PER_RECIPIENT_MAX / 1_024} kB per recipient and ${PARAMETER_BYTES_PER_CAMPAIGN_MAX / 1_024 ** 2} MB per campaign`,
+        `templateParameters cannot exceed ${PARAMETER_BYTES_PER_CAMPAIGN_MAX / 1_024 ** 2} MB per campaign`,
       );
     case 'too-many-campaigns':
       return badRequest(

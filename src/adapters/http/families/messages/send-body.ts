@@ -15,10 +15,14 @@ import {
 } from '../../../../domain/shared/phone-number.ts';
 import type { PlainSecret } from '../../../../domain/shared/sealed-secret.ts';
 import { isStorableLine } from '../../../../domain/shared/storable-text.ts';
-import type { TemplateParameters } from '../../../../domain/whatsapp/template-parameters.ts';
+import { parametersBytes, type TemplateParameters } from '../../../../domain/whatsapp/template-parameters.ts';
 import { TEMPLATE_NAME_CHARACTERS_MAX } from '../../../../domain/whatsapp/text-limits.ts';
 import { nameField, textField } from '../../input/text-fields.ts';
-import { TEMPLATE_PARAMETER_CHARACTERS_MAX, WHATSAPP_ID_CHARACTERS_MAX } from '../../limits.ts';
+import {
+  TEMPLATE_PARAMETER_CHARACTERS_MAX,
+  TEMPLATE_PARAMETERS_BYTES_MAX,
+  WHATSAPP_ID_CHARACTERS_MAX,
+} from '../../limits.ts';
 import { deliveryReportField } from './delivery-report-field.ts';
 
 export const BODY_ERROR = 'The request body must be a JSON object';
@@ -33,6 +37,7 @@ const PHONE_MISSING = 'Invalid phone number: phoneNumber is required, for exampl
 const PHONE_TYPE_ERROR = 'Invalid phone number: phoneNumber must be a string, for example "9647701234567"';
 const PARAMETER_KEY_ERROR = 'templateParameters may have keys of letters, digits and underscores only';
 const PARAMETER_PART_ERROR = 'Each part of templateParameters must be an object';
+const PARAMETERS_BYTES_ERROR = `templateParameters cannot exceed ${TEMPLATE_PARAMETERS_BYTES_MAX / 1_024} kB`;
 const BUTTONS_ERROR = 'templateParameters.buttons must be an object with the keys 0 to 99';
 const PARAMETER_VALUE_ERROR = 'templateParameters values must be strings or numbers';
 /** A JSON number beyond it loses digits on its way. */
@@ -94,7 +99,12 @@ export const parameterParts = {
 export const templateParametersField = z
   .preprocess(
     withFirstMistakes,
-    z.object(parameterParts, { error: 'templateParameters must be an object' }).partial(),
+    z
+      .object(parameterParts, { error: 'templateParameters must be an object' })
+      .partial()
+      .refine((given) => parametersBytes(given as TemplateParameters) <= TEMPLATE_PARAMETERS_BYTES_MAX, {
+        error: PARAMETERS_BYTES_ERROR,
+      }),
   )
   .meta({
     id: 'TemplateParameters',

@@ -85,6 +85,11 @@ describe('a send that is not well formed', () => {
     [parameterised([]), 'templateParameters must be an object'],
     [parameterised({ body: ['Sara'] }), 'Each part of templateParameters must be an object'],
     [parameterised({ body: { 1: true } }), 'templateParameters values must be strings or numbers'],
+    // With its names, quotes and braces one byte more than 10 kB.
+    [
+      parameterised({ body: { 1: 'x'.repeat(4_096), 2: `${'ل'.repeat(3_060)}x` } }),
+      'templateParameters cannot exceed 10 kB',
+    ],
     [
       parameterised({ body: { 1: 2 ** 53 } }),
       'templateParameters numbers beyond 9007199254740991 must be strings',
@@ -152,6 +157,7 @@ describe('the outermost values that are well formed', () => {
     [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'whsec_aZ' })],
     [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'whsec_my-secret!' })],
     [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'Whsec_' })],
+    [parameterised({ body: { 1: 'x'.repeat(4_096), 2: 'ل'.repeat(3_060) } })],
   ])('a send with an outermost value is accepted: %j', async (body) => {
     expect((await world.post('/sms', body)).status).toBe(200);
   });
