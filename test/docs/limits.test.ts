@@ -280,7 +280,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests about campaigns served at a time',
-        `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, behind their bodies; behind one during which the event loop was busy for more than ${CAMPAIGN_REQUEST_FREE_MS} ms the others pause, so that such requests have ${CAMPAIGN_REQUESTS_SHARE * 100} % of the time`,
+        `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, behind their bodies; behind one during which the event loop was busy for more than ${CAMPAIGN_REQUEST_FREE_MS} ms the others pause, so that such requests have ${Math.round(CAMPAIGN_REQUESTS_SHARE * 100)} % of the time`,
       ],
       [
         'other requests of projects served at a time, but for sends and for what is said below',
@@ -288,7 +288,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'jobs of a process that start campaigns at their time, and those that stop campaigns',
-        `${CAMPAIGN_JOBS_PER_PROJECT_MAX} of one project and ${CAMPAIGN_JOBS_MAX} in all of each are worked on, and whenever they kept the event loop busy for more than ${WORK_FREE_MS} ms in sum, a place pauses for four times as long; ${PROJECT_JOBS_HELD_PER_PROJECT_MAX.toLocaleString('en')} of one project and ${PROJECT_JOBS_HELD_MAX.toLocaleString('en')} in all wait; more come again when their leases end`,
+        `${CAMPAIGN_JOBS_PER_PROJECT_MAX} of one project and ${CAMPAIGN_JOBS_MAX} in all of each are worked on, and whenever they kept the event loop busy for more than ${WORK_FREE_MS} ms in sum, a place pauses for twice as long; ${PROJECT_JOBS_HELD_PER_PROJECT_MAX.toLocaleString('en')} of one project and ${PROJECT_JOBS_HELD_MAX.toLocaleString('en')} in all wait; more come again when their leases end`,
       ],
       [
         'requests of reports stored at a time',

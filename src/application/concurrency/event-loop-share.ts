@@ -2,10 +2,10 @@ import type { EventLoop } from '../ports/event-loop.ts';
 
 /** No pause comes before the work, piece by piece, kept the event loop busy for longer than this in sum, in milliseconds. */
 export const WORK_FREE_MS = 5;
-/** The share of the event loop's time that the work has at most. */
-const WORK_SHARE = 0.2;
+/** The share of the event loop's time that the work has at most. How long others wait depends on the pieces more than on it. */
+const WORK_SHARE = 1 / 3;
 /** Work that took longer has waited while others computed, in milliseconds. */
-const WORK_COUNTED_MS_MAX = 300;
+const WORK_COUNTED_MS_MAX = 100;
 
 /**
  * Does work of which much may be due in one instant, and for which nobody waits: behind it come pauses, so that all of it has its

@@ -16,7 +16,7 @@ interface MakePorts extends ProjectJobPorts {
 }
 
 /** Messages that are read and written at a time: the event loop has other work in between. */
-export const REPORT_PAGE_ROWS = 500;
+export const REPORT_PAGE_ROWS = 200;
 
 /**
  * Reports that a process writes at a time, and those of one project; each has a file or an upload open. More wait, and keep

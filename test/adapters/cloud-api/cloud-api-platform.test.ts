@@ -377,12 +377,12 @@ it('each page is followed by a pause in which others compute, and the next one i
   expect(result.kind).toBe('account');
   expect(events).toEqual([
     'phone_numbers 1',
-    'pause 40',
+    'pause 20',
     'message_templates 1',
-    'pause 40',
+    'pause 20',
     'message_templates 2',
-    'pause 40',
+    'pause 20',
     'message_templates 3',
-    'pause 40',
+    'pause 20',
   ]);
 });

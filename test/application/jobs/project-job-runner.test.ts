@@ -159,11 +159,11 @@ describe('jobs of projects', () => {
     await round();
     busyMs += 30;
     await end(first);
-    expect([breaks.map(({ ms }) => ms), begun]).toEqual([[120], [first, other]]);
+    expect([breaks.map(({ ms }) => ms), begun]).toEqual([[60], [first, other]]);
     busyMs += 1_000;
     await end(other);
     // No job computes for longer than 300 ms.
-    expect(breaks.map(({ ms }) => ms)).toEqual([120, 1_200]);
+    expect(breaks.map(({ ms }) => ms)).toEqual([60, 200]);
     breaks[0]?.over();
     await round();
     expect(begun).toEqual([first, other, second]);

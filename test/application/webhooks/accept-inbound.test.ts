@@ -142,7 +142,7 @@ describe('inbound messages', () => {
     await slow.execute(many(100, 130));
     expect([counts.slice(1), pauses]).toEqual([
       [64, 64, 2],
-      [40, 40, 40],
+      [20, 20, 20],
     ]);
     const unstorable = arrival({ messageId: 'wamid.bad', writtenAt: Number.NaN });
     await expect(slow.execute([unstorable, ...many(300, 129)])).rejects.toThrow();

@@ -3,7 +3,7 @@ import type { FairGate } from '../../../../application/concurrency/fair-gate.ts'
 import { PausingRounds } from './pausing-rounds.ts';
 
 /** No work computes for longer; work that takes longer has waited, for a lock or a connection, while others computed. */
-const COUNTED_MS_MAX = 150;
+const COUNTED_MS_MAX = 100;
 
 interface Share {
   /** Behind work during which the event loop was busy for no longer there is no pause, in milliseconds. */
