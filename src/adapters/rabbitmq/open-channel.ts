@@ -1,5 +1,6 @@
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { withDeadline } from './deadline.ts';
+import { limitProperties } from './property-limit.ts';
 
 /**
  * A peer that stays silent for two of these is gone, and its messages go to others: a frozen worker must not hold codes for
@@ -61,6 +62,7 @@ async function establish(options: OpenChannelOptions, socket: AbortController): 
     signal: AbortSignal.any([socket.signal, options.signal]),
   };
   const model = await connect(withHeartbeat(options.url), socketOptions);
+  limitProperties(model.connection);
   let isClosing = false;
   let blockedReason: string | null = null;
   let end: (reason: Error) => void = () => {};

@@ -17,6 +17,19 @@ function connectionFrame(method: number, reason: string | null): Buffer {
 const blocked = (reason: string) => connectionFrame(60, reason);
 const UNBLOCKED = connectionFrame(61, null);
 
+/** A list of lists of lists, as a broker takes it: the deepest is empty. */
+function nestedHeaders(depth: number): Buffer {
+  const lists = Array.from({ length: depth }, (_, n) => listOf((depth - 1 - n) * LIST_BYTES));
+  return Buffer.concat([HEADER_NAME, ...lists]);
+}
+const HEADER_NAME = Buffer.from([1, ...Buffer.from('a')]);
+const LIST_BYTES = 5;
+function listOf(bytes: number): Buffer {
+  const list = Buffer.from('A\0\0\0\0');
+  list.writeUInt32BE(bytes, 1);
+  return list;
+}
+
 describe.skipIf(rabbitUrl === '')(
   rabbitUrl === '' ? `${title} (skipped: TEST_RABBITMQ_URL is not set)` : title,
   () => {
@@ -59,6 +72,20 @@ describe.skipIf(rabbitUrl === '')(
       expect(logger.entries.filter(({ event }) => event === 'queue_message_invalid')).toEqual([
         { level: 'warn', event: 'queue_message_invalid', fields: { count: 1, bytes: 9 } },
       ]);
+    });
+
+    it('a message with deeply nested headers ends no connection, and its headers are not read', async () => {
+      const headers = nestedHeaders(20_000);
+      const collector = new JobCollector();
+      const { queue, logger } = await world.process();
+      await queue.consume(collector.handler);
+      await queue.ready();
+      world.publishWithHeaders(Buffer.from('no job'), headers);
+      await logger.seen('queue_message_invalid');
+      world.publishWithHeaders(encodeJob(leasedJob(1)), headers);
+      await queue.publish([leasedJob(2)]);
+      await collector.received([leasedJob(1), leasedJob(2)]);
+      expect(logger.entries.filter(({ event }) => event === 'queue_disconnected')).toEqual([]);
     });
 
     it('starts without a broker and says why it is unavailable', async () => {
