@@ -7,6 +7,7 @@ import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { Batcher } from '../concurrency/batcher.ts';
 import { EventLoopShare } from '../concurrency/event-loop-share.ts';
+import { FairGate } from '../concurrency/fair-gate.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventLoop } from '../ports/event-loop.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -27,8 +28,10 @@ interface AcceptPorts {
   readonly eventLoop: EventLoop;
 }
 
-/** Messages of one callback that are stored at once. Of more, as many at a time, behind pauses: nobody waits for them. */
+/** Messages of one callback that are stored at once. Of more, as many at a time, with pauses between: nobody waits for them. */
 const INBOUND_STORED_AT_ONCE = 64;
+/** Numbers of whose large callbacks messages are stored at a time; one that is locked holds up no other. */
+const LARGE_CALLBACK_NUMBERS = 2;
 
 /**
  * Specification 6.2: a whatsapp message to a linked number becomes one event for its customer, however often the channel
@@ -37,10 +40,13 @@ const INBOUND_STORED_AT_ONCE = 64;
 export class AcceptInbound {
   readonly #ports: AcceptPorts;
   readonly #batcher: Batcher<InboundArrival, null>;
+  /** For messages of large callbacks, by number in rotation. */
+  readonly #gate: FairGate;
   readonly #share: EventLoopShare;
 
   constructor(ports: AcceptPorts) {
     this.#ports = ports;
+    this.#gate = new FairGate({ perKey: 1, all: LARGE_CALLBACK_NUMBERS }, ports);
     this.#share = new EventLoopShare(ports.eventLoop);
     this.#batcher = new Batcher((arrivals, { lockWait }) => this.#accept(arrivals, lockWait), {
       clock: ports.clock,
@@ -58,8 +64,8 @@ export class AcceptInbound {
     const failures: unknown[] = [];
     for (let from = 0; from < arrivals.length; from += INBOUND_STORED_AT_ONCE) {
       const some = arrivals.slice(from, from + INBOUND_STORED_AT_ONCE);
-      const stored = this.#share.run(() => this.#batcher.submitAll(some), undefined);
-      await stored.catch((failure) => failures.push(failure));
+      const store = () => this.#share.run(() => this.#batcher.submitAll(some), undefined);
+      await this.#gate.run(some[0]?.whatsappPhoneId ?? '', store).catch((failure) => failures.push(failure));
     }
     if (failures.length > 0) throw failures[0];
   }

@@ -151,6 +151,15 @@ describe('inbound messages', () => {
     ]);
   });
 
+  it('of large callbacks for one number one piece is stored at a time', async () => {
+    const runs = vi.spyOn(world.unitOfWork, 'run');
+    const large = (from: number) =>
+      accept.execute(Array.from({ length: 128 }, (_, n) => arrival({ messageId: `wamid.${from + n}` })));
+    await Promise.all([large(0), large(1_000), large(2_000)]);
+    expect(runs).toHaveBeenCalledTimes(6);
+    expect(await world.database.knex('webhook_events').count({ count: '*' })).toEqual([{ count: 384 }]);
+  });
+
   it('a message that cannot be stored fails alone among those that arrive with it', async () => {
     const unstorable = arrival({ messageId: 'wamid.bad', writtenAt: Number.NaN });
     const outcomes = await Promise.allSettled([accept.execute([arrival()]), accept.execute([unstorable])]);
