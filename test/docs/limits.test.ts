@@ -279,7 +279,7 @@ describe('the limits of one process in docs/performance.md', () => {
           `${number(SERVER_LIMITS.requestsMax)} in all; more get 503 \`overloaded\``,
       ],
       [
-        'requests about campaigns served at a time',
+        'requests about campaigns served at a time, but for the list and the shape of a payload',
         `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, behind their bodies; behind one during which the event loop was busy for more than ${CAMPAIGN_REQUEST_FREE_MS} ms the others pause, so that such requests have ${Math.round(CAMPAIGN_REQUESTS_SHARE * 100)} % of the time`,
       ],
       [

@@ -79,9 +79,7 @@ it('the routes that the project gate does not guard are these', async () => {
     // One transaction for all that come together.
     'POST /sms: none',
     // The gate of requests about campaigns.
-    'GET /whatsapp/campaigns: own',
     'POST /whatsapp/campaigns: own',
-    'GET /whatsapp/campaigns/recipient-payload: own',
     'GET /whatsapp/campaigns/:_id: own',
     'PATCH /whatsapp/campaigns/:_id: own',
     'DELETE /whatsapp/campaigns/:_id: own',

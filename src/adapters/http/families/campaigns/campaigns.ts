@@ -147,7 +147,6 @@ export function campaignRoutes({
     summary: 'List the campaigns of the project, the newest first',
     description: 'Sample campaigns are among them. Pages may shift while campaigns are created.',
     admission,
-    throughWorkGate,
     query: listQuery,
     ok: {
       description: 'One page of campaigns',
@@ -187,7 +186,6 @@ export function campaignRoutes({
     summary: 'Read what templateParameters a template needs, of its id or of a campaign',
     description: 'One of the three parameters has to be given; `templateId` comes before the others.',
     admission,
-    throughWorkGate,
     query: payloadQuery,
     ok: { description: 'The shape of templateParameters', schema: payloadReply },
     rejections: { ...INVALID, ...NOT_FOUND },
