@@ -25,8 +25,6 @@ import {
   CAMPAIGN_LIMIT_DEFAULT,
   CAMPAIGN_LIMIT_MAX,
   CAMPAIGN_PAGE_MAX,
-  CAMPAIGN_REQUEST_FREE_MS,
-  CAMPAIGN_REQUESTS_SHARE,
   CONNECTIONS_READ_PER_ROUND,
   DOCS_FILES_MAX,
   DOCS_FILES_PER_ADDRESS_MAX,
@@ -280,7 +278,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests about campaigns served at a time, but for the list and the shape of a payload',
-        `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, behind their bodies; behind one during which the event loop was busy for more than ${CAMPAIGN_REQUEST_FREE_MS} ms the others pause, so that such requests have ${Math.round(CAMPAIGN_REQUESTS_SHARE * 100)} % of the time`,
+        `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, behind their bodies; whenever they kept the event loop busy for more than ${WORK_FREE_MS} ms in sum, a place pauses for twice as long`,
       ],
       [
         'other requests of projects served at a time, but for sends and for what is said below',

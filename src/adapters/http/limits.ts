@@ -152,11 +152,6 @@ export const LARGE_BODIES_MS_MAX = 1;
 /** And their share of the event loop's time. */
 export const LARGE_BODIES_SHARE = 0.2;
 
-/** Behind a request about campaigns during which the loop was busy for longer the others pause, */
-export const CAMPAIGN_REQUEST_FREE_MS = 5;
-/** so that those that take longer have this share of the time. */
-export const CAMPAIGN_REQUESTS_SHARE = 1 / 3;
-
 /** How much of a rejected body is still read, and how long, so that the client sees the reply. */
 export const LINGER_BYTES_MAX = 1024 * 1024;
 export const LINGER_MS_MAX = 1_000;

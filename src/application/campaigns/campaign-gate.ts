@@ -1,6 +1,8 @@
+import { EventLoopShare } from '../concurrency/event-loop-share.ts';
 import { FairGate } from '../concurrency/fair-gate.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
+import type { EventLoop } from '../ports/event-loop.ts';
 
 /** Requests about campaigns of one project that are worked on at a time; more wait. */
 export const CAMPAIGN_REQUESTS_PER_PROJECT_MAX = 1;
@@ -11,12 +13,33 @@ export const CAMPAIGN_REQUESTS_PER_PROJECT_MAX = 1;
  */
 export const CAMPAIGN_REQUESTS_MAX = 2;
 
+interface GatePorts {
+  readonly clock: Clock;
+  /** The wait between two tries of work that met a lock. */
+  readonly lockRetryDelay: Delay;
+  readonly eventLoop: EventLoop;
+}
+
 /**
  * Lets a few requests about campaigns work at a time, round-robin over the projects: they read and write a thousand recipients,
- * and nobody's codes may wait for them. The others wait here, without a connection to the database.
+ * and nobody's codes may wait for them. The others wait here, without a connection to the database, also for the pauses of the
+ * event loop's share.
  */
-export class CampaignGate extends FairGate {
-  constructor(options: { readonly clock: Clock; readonly lockRetryDelay: Delay }) {
-    super({ perKey: CAMPAIGN_REQUESTS_PER_PROJECT_MAX, all: CAMPAIGN_REQUESTS_MAX }, options);
+export class CampaignGate {
+  readonly #gate: FairGate;
+  readonly #share: EventLoopShare;
+
+  constructor({ clock, lockRetryDelay, eventLoop }: GatePorts) {
+    const maxima = { perKey: CAMPAIGN_REQUESTS_PER_PROJECT_MAX, all: CAMPAIGN_REQUESTS_MAX };
+    this.#gate = new FairGate(maxima, { clock, lockRetryDelay });
+    this.#share = new EventLoopShare(eventLoop);
+  }
+
+  /** Runs the work as soon as it is let through, and resolves before its pause; what rejects does so behind it. */
+  run<Result>(projectId: string, work: () => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const workAndPause = () => this.#share.run(async () => resolve(await work()), undefined);
+      this.#gate.run(projectId, workAndPause).catch(reject);
+    });
   }
 }

@@ -17,6 +17,7 @@ import { projectJobPorts } from './project-job-ports.ts';
 const {
   channelProviders,
   clock,
+  eventLoop,
   idSource,
   keepsPlatformLimits,
   lockRetryDelay,
@@ -62,7 +63,7 @@ export const campaigns = new ContainerModule(({ bind }) => {
     clock,
     keepsPlatformLimits,
   });
-  wire(bind, CampaignGate, { clock, lockRetryDelay });
+  wire(bind, CampaignGate, { clock, lockRetryDelay, eventLoop });
   wire(bind, BrowseCampaigns, { unitOfWork });
   wire(bind, RunCampaignStarts, { ...projectJobPorts, startCampaigns: StartCampaigns });
   wire(bind, RunCampaignStops, { ...projectJobPorts, stopCampaigns: StopCampaigns });

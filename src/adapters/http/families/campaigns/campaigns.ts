@@ -11,8 +11,6 @@ import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../../domain/campaigns/attach
 import { UNSTARTED_RECIPIENTS_MAX } from '../../../../domain/campaigns/campaign.ts';
 import { pageCount } from '../../../../domain/shared/page.ts';
 import {
-  CAMPAIGN_REQUEST_FREE_MS,
-  CAMPAIGN_REQUESTS_SHARE,
   LARGE_BODIES_MAX,
   LARGE_BODIES_PER_PROJECT_MAX,
   LARGE_BODY_BYTES_MAX,
@@ -27,7 +25,6 @@ import { byProject } from '../../routing/gate.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../../routing/idempotency.ts';
 import { route } from '../../routing/route.ts';
 import type { ParamsOf, RouteFamily } from '../../routing/route-declaration.ts';
-import { PausingGate } from '../../server/rounds/pausing-gate.ts';
 import {
   CAMPAIGN_SAMPLE_REJECTED,
   CAMPAIGN_START_REJECTED,
@@ -123,9 +120,7 @@ export function campaignRoutes({
   campaignGate,
 }: CampaignUseCases): RouteFamily {
   const admission = projectKey(authenticateProject);
-  const throughWorkGate = byProject(
-    new PausingGate(campaignGate, { freeMs: CAMPAIGN_REQUEST_FREE_MS, share: CAMPAIGN_REQUESTS_SHARE }),
-  );
+  const throughWorkGate = byProject(campaignGate);
   /** Large bodies are held in memory while they are read and while they wait. */
   const bodyGate = new FairGate(
     { perKey: LARGE_BODIES_PER_PROJECT_MAX, all: LARGE_BODIES_MAX },
