@@ -1987,7 +1987,7 @@ export interface components {
              * @example 9647701234567
              */
             readonly phoneNumber: string;
-            /** @description Values for the placeholders of the template, strings or numbers: exactly those that the template has */
+            /** @description Values for the placeholders of the template, strings or numbers: exactly those that the template has, 10 kB in all */
             readonly templateParameters?: components["schemas"]["TemplateParameters"] | null;
         };
         /** @description The OpenAPI document */
@@ -2623,7 +2623,7 @@ export interface components {
             readonly templateParametersPath: string;
         };
         /**
-         * @description Values for the placeholders of the template, strings or numbers: exactly those that the template has
+         * @description Values for the placeholders of the template, strings or numbers: exactly those that the template has, 10 kB in all
          * @example {
          *       "body": {
          *         "1": "Layla",
@@ -2715,7 +2715,7 @@ export interface components {
              * @example 664def456abc789012345678
              */
             readonly whatsappPhoneId: string;
-            /** @description Values for the placeholders of the template, strings or numbers: exactly those that the template has */
+            /** @description Values for the placeholders of the template, strings or numbers: exactly those that the template has, 10 kB in all */
             readonly templateParameters?: components["schemas"]["TemplateParameters"] | null;
             /** @description The channels, in the order they are tried in; `auto` when it is left out. With `auto` a code goes over whatsapp, telegram, sms; a text over whatsapp, sms, or only sms with a sender ID; a template over whatsapp. */
             readonly provider?: components["schemas"]["Provider"] | null;

@@ -62,7 +62,6 @@ import {
   SERVER_LIMITS,
   SLOW_BODY_MS,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
-  TEMPLATE_PARAMETERS_BYTES_MAX,
   UNREAD_BODY_BYTES_KEPT,
   UNSENT_REPLY_COUNTED_MS,
   WAITING_REQUESTS_MS_MAX,
@@ -98,7 +97,7 @@ import {
   CAMPAIGN_JOBS_MAX,
   CAMPAIGN_JOBS_PER_PROJECT_MAX,
 } from '../../src/application/campaigns/run-campaign-jobs.ts';
-import { WORK_FREE_MS } from '../../src/application/concurrency/event-loop-share.ts';
+import { PAUSE_FACTOR, WORK_FREE_MS } from '../../src/application/concurrency/event-loop-share.ts';
 import {
   PROJECT_JOBS_HELD_MAX,
   PROJECT_JOBS_HELD_PER_PROJECT_MAX,
@@ -122,6 +121,7 @@ import {
   REPORTS_REQUESTED_MAX,
   REPORTS_REQUESTED_PER_PROJECT_MAX,
 } from '../../src/application/reports/request-reports.ts';
+import { INBOUND_PER_PIECE_MAX, LARGE_CALLBACKS_MAX } from '../../src/application/webhooks/accept-inbound.ts';
 import {
   DELIVERY_ATTEMPT_TIMEOUT_MS,
   DELIVERY_LIMITS,
@@ -176,6 +176,7 @@ import {
   WEBHOOK_SECRET_CHARACTERS_MAX,
   WEBHOOK_URL_CHARACTERS_MAX,
 } from '../../src/domain/webhooks/webhook-limits.ts';
+import { TEMPLATE_PARAMETERS_BYTES_MAX } from '../../src/domain/whatsapp/template-parameters.ts';
 import { TEMPLATE_NAME_CHARACTERS_MAX } from '../../src/domain/whatsapp/text-limits.ts';
 import { Page, tables } from '../support/markdown.ts';
 
@@ -278,7 +279,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests about campaigns served at a time, but for the list and the shape of a payload',
-        `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, behind their bodies; whenever they kept the event loop busy for more than ${WORK_FREE_MS} ms in sum, a place pauses for twice as long`,
+        `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, behind their bodies; whenever they kept the event loop busy for more than ${WORK_FREE_MS} ms in sum, none begins for ${PAUSE_FACTOR} times as long`,
       ],
       [
         'other requests of projects served at a time, but for sends and for what is said below',
@@ -286,7 +287,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'jobs of a process that start campaigns at their time, and those that stop campaigns',
-        `${CAMPAIGN_JOBS_PER_PROJECT_MAX} of one project and ${CAMPAIGN_JOBS_MAX} in all of each are worked on, and whenever they kept the event loop busy for more than ${WORK_FREE_MS} ms in sum, a place pauses for twice as long; ${PROJECT_JOBS_HELD_PER_PROJECT_MAX.toLocaleString('en')} of one project and ${PROJECT_JOBS_HELD_MAX.toLocaleString('en')} in all wait; more come again when their leases end`,
+        `${CAMPAIGN_JOBS_PER_PROJECT_MAX} of one project and ${CAMPAIGN_JOBS_MAX} in all of each are worked on, and whenever they kept the event loop busy for more than ${WORK_FREE_MS} ms in sum, none begins for ${PAUSE_FACTOR} times as long; ${PROJECT_JOBS_HELD_PER_PROJECT_MAX.toLocaleString('en')} of one project and ${PROJECT_JOBS_HELD_MAX.toLocaleString('en')} in all wait; more come again when their leases end`,
       ],
       [
         'requests of reports stored at a time',
@@ -344,6 +345,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'what the bodies of callbacks hold until they are checked and stored',
         `${CALLBACK_BODIES_BYTES_MAX / BYTES_PER_KB ** 2} MiB, each of up to ${CALLBACK_BYTES_MAX / BYTES_PER_KB ** 2} MB; beyond it the connection of the unfinished one that began first is closed, of an address that has more than half of the unfinished bytes or else of any`,
+      ],
+      [
+        'inbound messages of one callback stored at a time',
+        `${INBOUND_PER_PIECE_MAX}; of one callback for each number, and of ${LARGE_CALLBACKS_MAX} in all`,
       ],
       [
         'reports written at a time, and removed',

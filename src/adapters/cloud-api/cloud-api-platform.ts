@@ -104,7 +104,7 @@ interface Wanted<Row> {
 /** The accounts, numbers and templates of Meta's platform, read with the credentials of one provider. */
 export class CloudApiPlatform implements WhatsappPlatform {
   readonly #options: PlatformOptions;
-  /** Of reading pages: the next one is asked for behind its pause. */
+  /** Of reading pages: one is read at a time, and fetched meanwhile. */
   readonly #share: EventLoopShare;
 
   constructor(options: PlatformOptions) {
@@ -154,7 +154,7 @@ export class CloudApiPlatform implements WhatsappPlatform {
         return unavailable(`Reading the account took more than ${ACCOUNT_READING_MS_MAX} ms`);
       const query = { fields: fields.join(','), limit: `${PAGE_ROWS}`, ...(after === null ? {} : { after }) };
       const response = await http.send({ ...graph.get(path, query), responseBytesMax: PAGE_BYTES_MAX });
-      const read = await this.#share.run(async () => this.#page(response, page, { path, budget }), undefined);
+      const read = await this.#share.run(async () => this.#page(response, page, { path, budget }));
       if (read.kind === 'unavailable') return read;
       rows.push(...read.data);
       if (rows.length > rowsMax) return unavailable(`${path} has more than ${rowsMax} rows`);

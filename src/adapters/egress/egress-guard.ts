@@ -4,6 +4,7 @@ import type { buildConnector } from 'undici';
 import { AddressBlocked, HandshakeFailed, NameBlocked } from './connection-errors.ts';
 import type { EgressRules } from './egress-rules.ts';
 import { type LookupAll, lookupFunction } from './name-lookup.ts';
+import { TCP_KEEP_ALIVE_DELAY_MS } from './peer-connection.ts';
 import { PeerStream, RECEIVER_LIMITS } from './tls/peer-stream.ts';
 import type { PeerTime } from './tls/peer-time.ts';
 import { PendingConnection, securedForHttp, strictSecureContext } from './tls/secure-connection.ts';
@@ -23,7 +24,6 @@ export interface EgressGuardOptions {
 const ADDRESSES_PER_FAMILY_MAX = 4;
 /** Before the next address of a name is tried: time enough for a packet that was lost on the way to a far place. */
 const ADDRESS_MS_MAX = 2_000;
-const TCP_KEEP_ALIVE_DELAY_MS = 60_000;
 /** What a network does, in a handshake or outside; every other error of a handshake is about TLS. */
 const NETWORK_ERROR_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENET|EHOST|EADDR)/;
 

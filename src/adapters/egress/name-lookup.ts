@@ -5,6 +5,7 @@ import type { LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
+
 /** Every address of a name, or a rejection when it has none. */
 export type LookupAll = (hostname: string) => Promise<readonly LookupAddress[]>;
 
@@ -13,19 +14,23 @@ export interface NameLookupOptions {
   readonly servers?: readonly string[];
   /** Read instead of the system's. */
   readonly hostsFile?: string;
+  /** The domains in which a name is searched that is unknown by itself are read from it; nowhere when absent. */
+  readonly resolverFile?: string;
   /** How long a name server may think, in milliseconds; it is asked once more, and may think twice as long then. */
   readonly responseMs?: number;
   /** Asked for instead of those this machine can reach. */
   readonly families?: readonly number[];
   /**
-   * Asked about names that the name servers do not know: some only the system completes, such as those of other containers. For
-   * one name at a time, so that it never takes more than one of the system's threads.
+   * Asked about names that the name servers do not know: the system may know other ways. For one name at a time, so that it never
+   * takes more than one of the system's threads.
    */
   readonly system?: LookupAll;
 }
 
 const RESPONSE_MS_MAX = 2_000;
 const QUERIES_MAX = 2;
+/** As many as Linux searches. */
+const SEARCHED_DOMAINS_MAX = 6;
 /** For the whole lookup: well within the deadline of an attempt. */
 export const LOOKUP_MS_MAX = 7_000;
 /** Once the addresses of one family are there, the other family gets this long: some name servers never respond for it. */
@@ -48,11 +53,13 @@ const SYSTEM_HOSTS_FILE =
 export function nameLookup({
   servers,
   hostsFile = SYSTEM_HOSTS_FILE,
+  resolverFile,
   responseMs = RESPONSE_MS_MAX,
   families,
   system,
 }: NameLookupOptions = {}): LookupAll {
-  const hosts = new HostsFile(hostsFile);
+  const hosts = new ParsedFile(hostsFile, parseHosts, new Map());
+  const searched = resolverFile === undefined ? null : new ParsedFile(resolverFile, parseSearched, []);
   const bySystem = system === undefined ? null : oneAtATime(system);
   const running = new Map<string, Promise<readonly LookupAddress[]>>();
 
@@ -61,10 +68,16 @@ export function nameLookup({
     if (known !== undefined) return known;
     const resolver = new Resolver({ timeout: responseMs, tries: QUERIES_MAX });
     if (servers !== undefined) resolver.setServers(servers);
+    const byDns = (each: string) => addressesByDns(resolver, each, families ?? reachableFamilies());
     try {
-      return await addressesByDns(resolver, name, families ?? reachableFamilies());
+      return await byDns(name);
     } catch (error) {
-      if (bySystem === null || !UNKNOWN_NAME_CODES.has((error as NodeJS.ErrnoException).code)) throw error;
+      if (!mayBeCompleted(name, error)) throw error;
+      for (const domain of (await searched?.read()) ?? []) {
+        const found = await byDns(`${name}.${domain}`).catch(() => null);
+        if (found !== null) return found;
+      }
+      if (bySystem === null) throw error;
       return await bySystem(name);
     }
   };
@@ -91,6 +104,11 @@ export function lookupFunction(lookup: LookupAll): LookupFunction {
       (error: Error) => done(error, []),
     );
   };
+}
+
+/** Name servers differ in what they say of a name without a dot, and such names are nobody's out there. */
+function mayBeCompleted(name: string, error: unknown): boolean {
+  return !name.includes('.') || UNKNOWN_NAME_CODES.has((error as NodeJS.ErrnoException).code);
 }
 
 function oneAtATime(lookup: LookupAll): LookupAll {
@@ -141,28 +159,40 @@ function reachableFamilies(): readonly number[] {
 }
 
 /** Read again only when it was changed. */
-class HostsFile {
+class ParsedFile<Content> {
   readonly #path: string;
+  readonly #parse: (text: string) => Content;
+  readonly #empty: Content;
   #changedAt = Number.NaN;
-  #names: ReadonlyMap<string, readonly LookupAddress[]> = new Map();
+  #content: Content;
 
-  constructor(path: string) {
+  constructor(path: string, parse: (text: string) => Content, empty: Content) {
     this.#path = path;
+    this.#parse = parse;
+    this.#empty = empty;
+    this.#content = empty;
   }
 
   /** Empty when the file cannot be read. */
-  async read(): Promise<ReadonlyMap<string, readonly LookupAddress[]>> {
+  async read(): Promise<Content> {
     try {
       const { mtimeMs } = await stat(this.#path);
       if (mtimeMs !== this.#changedAt) {
-        this.#names = parseHosts(await readFile(this.#path, 'utf8'));
+        this.#content = this.#parse(await readFile(this.#path, 'utf8'));
         this.#changedAt = mtimeMs;
       }
-      return this.#names;
+      return this.#content;
     } catch {
-      return new Map();
+      return this.#empty;
     }
   }
+}
+
+/** The domains of the last `search` or `domain` line, as in resolv.conf(5). */
+function parseSearched(text: string): readonly string[] {
+  const lines = text.split('\n').map((line) => line.trim().split(/\s+/));
+  const [, ...domains] = lines.findLast(([word]) => word === 'search' || word === 'domain') ?? [];
+  return domains.slice(0, SEARCHED_DOMAINS_MAX).map((domain) => domain.replace(/^\.|\.$/g, ''));
 }
 
 /** An address and its names in each line; what follows `#` is a remark. */

@@ -43,8 +43,6 @@ export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
 /** The specification gives no maximum for these. */
 export const WHATSAPP_ID_CHARACTERS_MAX = 64;
 export const TEMPLATE_PARAMETER_CHARACTERS_MAX = 4096;
-/** All of one message, as JSON in UTF-8: the longest value in Arabic and what else a template takes. Batches count messages. */
-export const TEMPLATE_PARAMETERS_BYTES_MAX = 10 * 1_024;
 
 /** The last instant that ISO 8601 writes with a year of four digits. */
 export const LATEST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z');

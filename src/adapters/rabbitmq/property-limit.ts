@@ -1,7 +1,7 @@
 import type { Connection } from 'amqplib';
 
-/** What a broker adds to a message, such as where it was dead-lettered, is far shorter. */
-const PROPERTIES_BYTES_MAX = 4_096;
+/** With the properties of a message. What a broker adds to them, such as where it was dead-lettered, is far shorter. */
+const HEADER_FRAME_BYTES_MAX = 4_096;
 
 /** The parts of an AMQP 0-9-1 frame that has the properties of a message. */
 const HEADER_FRAME = 2;
@@ -32,5 +32,5 @@ export function limitProperties(connection: Connection): void {
 /** Without its flags the message has none. */
 function dropLongProperties(frame: Buffer): void {
   if (frame.length < FLAGS_AT + FLAGS_BYTES || frame[0] !== HEADER_FRAME) return;
-  if (frame.readUInt32BE(SIZE_AT) > PROPERTIES_BYTES_MAX) frame.writeUInt16BE(0, FLAGS_AT);
+  if (frame.readUInt32BE(SIZE_AT) > HEADER_FRAME_BYTES_MAX) frame.writeUInt16BE(0, FLAGS_AT);
 }

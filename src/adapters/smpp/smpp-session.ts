@@ -50,8 +50,9 @@ export interface SmscCredentials {
   readonly systemType: string;
 }
 
-/** Opens TLS to an address. The socket emits `secureConnect`, or `error`. */
+/** Opens a TCP connection to an address. The socket emits `connect`, or `error`. */
 export type ConnectTcp = (address: Pick<SmscAddress, 'host' | 'port'>) => Socket;
+/** Opens TLS to an address. The socket emits `secureConnect`, or `error`. */
 export type ConnectTls = (address: Omit<SmscAddress, 'tls'>) => TLSSocket;
 
 export interface SmppSessionOptions {

@@ -35,11 +35,8 @@ export class CampaignGate {
     this.#share = new EventLoopShare(eventLoop);
   }
 
-  /** Runs the work as soon as it is let through, and resolves before its pause; what rejects does so behind it. */
+  /** Runs the work as soon as it is let through, behind the pauses of what was let through before. */
   run<Result>(projectId: string, work: () => Promise<Result>): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const workAndPause = () => this.#share.run(async () => resolve(await work()), undefined);
-      this.#gate.run(projectId, workAndPause).catch(reject);
-    });
+    return this.#gate.run(projectId, () => this.#share.run(work));
   }
 }

@@ -60,12 +60,11 @@ export class ProjectJobRunner {
     const held = jobs.filter((job) => this.#held.tryBegin(job.work.projectId));
     const doInTurn = async (job: LeasedJob<Kind>, signal: AbortSignal): Promise<void> => {
       await this.#gate.run(job.work.projectId, async () => {
-        signal.throwIfAborted();
-        // The pause is in the place of the job, so that the next one waits.
         await this.#share.run(async () => {
+          signal.throwIfAborted();
           await work(job, signal);
           this.#wakeSignal.wake();
-        }, signal);
+        });
       });
     };
     this.#runner.begin(held, doInTurn, ({ work: { projectId } }) => this.#held.end(projectId));

@@ -8,6 +8,7 @@ import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp
 import { Batcher } from '../concurrency/batcher.ts';
 import { EventLoopShare } from '../concurrency/event-loop-share.ts';
 import { FairGate } from '../concurrency/fair-gate.ts';
+import { isStorageFailure } from '../errors/storage-failure.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventLoop } from '../ports/event-loop.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -28,10 +29,10 @@ interface AcceptPorts {
   readonly eventLoop: EventLoop;
 }
 
-/** Messages of one callback that are stored at once. Of more, as many at a time, with pauses between: nobody waits for them. */
-const INBOUND_STORED_AT_ONCE = 64;
-/** Numbers of whose large callbacks messages are stored at a time; one that is locked holds up no other. */
-const LARGE_CALLBACK_NUMBERS = 2;
+/** Messages of one callback that are stored at once. Of more, as many at a time, with pauses between: others come first. */
+export const INBOUND_PER_PIECE_MAX = 64;
+/** Large callbacks of which a piece is stored at a time, one for each number: it holds up others while its project is locked. */
+export const LARGE_CALLBACKS_MAX = 2;
 
 /**
  * Specification 6.2: a whatsapp message to a linked number becomes one event for its customer, however often the channel
@@ -40,13 +41,13 @@ const LARGE_CALLBACK_NUMBERS = 2;
 export class AcceptInbound {
   readonly #ports: AcceptPorts;
   readonly #batcher: Batcher<InboundArrival, null>;
-  /** For messages of large callbacks, by number in rotation. */
+  /** For pieces of large callbacks, by the number of their first message, in rotation. */
   readonly #gate: FairGate;
   readonly #share: EventLoopShare;
 
   constructor(ports: AcceptPorts) {
     this.#ports = ports;
-    this.#gate = new FairGate({ perKey: 1, all: LARGE_CALLBACK_NUMBERS }, ports);
+    this.#gate = new FairGate({ perKey: 1, all: LARGE_CALLBACKS_MAX }, { clock: ports.clock });
     this.#share = new EventLoopShare(ports.eventLoop);
     this.#batcher = new Batcher((arrivals, { lockWait }) => this.#accept(arrivals, lockWait), {
       clock: ports.clock,
@@ -55,17 +56,23 @@ export class AcceptInbound {
   }
 
   /**
-   * Resolves when the events are committed; rejects with the first failure when all were tried. The customer gets nothing from a
-   * number without a webhook. Messages that arrive together are one transaction: many people who write to one number take no
+   * Resolves when the events are committed. Rejects with the first failure when all were tried, or at once when the database is
+   * away or locked: the provider reports all of them again. The customer gets nothing from a number without a webhook.
+   * Messages that arrive together are one transaction: many people who write to one number take no
    * connections from the others.
    */
   async execute(arrivals: readonly InboundArrival[]): Promise<void> {
-    if (arrivals.length <= INBOUND_STORED_AT_ONCE) return this.#batcher.submitAll(arrivals);
+    if (arrivals.length <= INBOUND_PER_PIECE_MAX) return this.#batcher.submitAll(arrivals);
     const failures: unknown[] = [];
-    for (let from = 0; from < arrivals.length; from += INBOUND_STORED_AT_ONCE) {
-      const some = arrivals.slice(from, from + INBOUND_STORED_AT_ONCE);
-      const store = () => this.#share.run(() => this.#batcher.submitAll(some), undefined);
-      await this.#gate.run(some[0]?.whatsappPhoneId ?? '', store).catch((failure) => failures.push(failure));
+    for (let from = 0; from < arrivals.length; from += INBOUND_PER_PIECE_MAX) {
+      const piece = arrivals.slice(from, from + INBOUND_PER_PIECE_MAX);
+      const store = () => this.#share.run(() => this.#batcher.submitAll(piece));
+      try {
+        await this.#gate.run(piece[0]?.whatsappPhoneId ?? '', store);
+      } catch (failure) {
+        if (isStorageFailure(failure)) throw failure;
+        failures.push(failure);
+      }
     }
     if (failures.length > 0) throw failures[0];
   }

@@ -73,7 +73,7 @@ export class SyncWhatsapp {
       for (const projectId of projectIds) {
         try {
           const merge = () => this.#merge(projectId, whatsappBusinessId, read);
-          if (await this.#share.run(merge, signal)) changed += 1;
+          if (await this.#share.run(merge)) changed += 1;
         } catch (error) {
           // Rejects when the storage is still away, or locked by another process.
           if (error instanceof StorageAway) await this.#ports.unitOfWork.run(async () => {});

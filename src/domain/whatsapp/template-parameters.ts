@@ -9,6 +9,9 @@ export interface TemplateParameters {
   readonly buttons?: Readonly<Record<string, Readonly<Record<string, ParameterValue>>>>;
 }
 
+/** Of one message, as JSON in UTF-8: the longest value in Arabic and what else a template takes. Batches count messages. */
+export const TEMPLATE_PARAMETERS_BYTES_MAX = 10 * 1_024;
+
 const toUtf8 = new TextEncoder();
 
 /** How many bytes the values take where they are stored: JSON in UTF-8. */

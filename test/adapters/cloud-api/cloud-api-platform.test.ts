@@ -349,7 +349,7 @@ it.each([
   },
 );
 
-it('each page is followed by a pause in which others compute, and the next one is asked for behind it', async () => {
+it('each page is followed by a pause in which others compute', async () => {
   const pages = 3;
   const events: string[] = [];
   const peer = await CloudApiPeer.open(({ path, query }, response) => {

@@ -102,6 +102,25 @@ describe('names by DNS', () => {
     expect(await second).toEqual([{ address: '192.0.2.9', family: 4 }]);
   });
 
+  it('a name that is unknown by itself is found in the domains of the resolver file, in their order', async () => {
+    const resolverFile = join(folder, 'resolv.conf');
+    const searching = nameLookup({
+      servers: [server.address],
+      hostsFile,
+      resolverFile,
+      families: [4],
+      system: async () => [],
+    });
+    writeFileSync(
+      resolverFile,
+      'search other.example.com\nnameserver 192.0.2.53\nsearch example.org. example.com\n',
+    );
+    expect(await addressesOf('old', searching)).toEqual([{ address: '192.0.2.3', family: 4 }]);
+    expect(server.queries).toEqual(['old A', 'old.example.org A', 'old.example.com A']);
+    expect(await addressesOf('missing', searching)).toEqual([]);
+    await expect(addressesOf('silent-1.example.com', searching)).rejects.toMatchObject({ code: 'ETIMEOUT' });
+  });
+
   it('lookups of one name at the same time share their queries, and a later lookup sends new ones', async () => {
     const all = await Promise.all(
       Array.from({ length: 50 }, (_, number) =>

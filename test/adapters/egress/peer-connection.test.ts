@@ -18,7 +18,9 @@ beforeAll(async () => {
     ...Object.fromEntries(SILENT.map((name) => [name, 'silent'] as const)),
     'gateway.example.com': { a: ['127.0.0.1'] },
   });
-  peer = createServer((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')).listen(0);
+  peer = createServer((socket) =>
+    socket.on('error', () => {}).end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'),
+  ).listen(0);
   await once(peer, 'listening');
 });
 afterAll(() => {

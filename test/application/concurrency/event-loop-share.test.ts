@@ -9,11 +9,11 @@ function shareWorld() {
     busyMs: () => busyMs,
     pause: async (ms) => void pauses.push(ms),
   });
-  const work = (ms: number, signal?: AbortSignal) =>
+  const work = (ms: number) =>
     share.run(async () => {
       busyMs += ms;
       return ms;
-    }, signal);
+    });
   return { share, work, pauses };
 }
 
@@ -44,26 +44,36 @@ it('short pieces of work are followed by one pause for them all', async () => {
   expect(pauses).toEqual([16]);
 });
 
-it('work that fails is followed by a pause as well, and rejects behind it', async () => {
+it('work that fails is followed by a pause as well', async () => {
   let busyMs = 0;
   const pauses: number[] = [];
   const share = new EventLoopShare({ busyMs: () => busyMs, pause: async (ms) => void pauses.push(ms) });
   const failing = share.run(async () => {
     busyMs += 10;
     throw new Error('planted');
-  }, undefined);
+  });
   await expect(failing).rejects.toThrow('planted');
   expect(pauses).toEqual([20]);
 });
 
-it('nothing pauses once the work is to end soon', async () => {
-  const { work, pauses } = shareWorld();
-  await work(40, AbortSignal.abort());
-  expect(pauses).toEqual([]);
-});
-
-it('work whose signal is not aborted is followed by its pause', async () => {
-  const { work, pauses } = shareWorld();
-  await work(40, new AbortController().signal);
-  expect(pauses).toEqual([80]);
+it('work resolves before its pause, and the next one begins behind it', async () => {
+  let busyMs = 0;
+  const overs: (() => void)[] = [];
+  const share = new EventLoopShare({
+    busyMs: () => busyMs,
+    pause: () => new Promise<void>((over) => void overs.push(over)),
+  });
+  const begun: string[] = [];
+  const work = (name: string) =>
+    share.run(async () => {
+      begun.push(name);
+      busyMs += 10;
+    });
+  await work('first');
+  const later = [work('second'), work('third')];
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  expect(begun).toEqual(['first']);
+  overs[0]?.();
+  await Promise.all(later);
+  expect(begun).toEqual(['first', 'second', 'third']);
 });

@@ -15,14 +15,14 @@ import {
 } from '../../../../domain/shared/phone-number.ts';
 import type { PlainSecret } from '../../../../domain/shared/sealed-secret.ts';
 import { isStorableLine } from '../../../../domain/shared/storable-text.ts';
-import { parametersBytes, type TemplateParameters } from '../../../../domain/whatsapp/template-parameters.ts';
+import {
+  parametersBytes,
+  TEMPLATE_PARAMETERS_BYTES_MAX,
+  type TemplateParameters,
+} from '../../../../domain/whatsapp/template-parameters.ts';
 import { TEMPLATE_NAME_CHARACTERS_MAX } from '../../../../domain/whatsapp/text-limits.ts';
 import { nameField, textField } from '../../input/text-fields.ts';
-import {
-  TEMPLATE_PARAMETER_CHARACTERS_MAX,
-  TEMPLATE_PARAMETERS_BYTES_MAX,
-  WHATSAPP_ID_CHARACTERS_MAX,
-} from '../../limits.ts';
+import { TEMPLATE_PARAMETER_CHARACTERS_MAX, WHATSAPP_ID_CHARACTERS_MAX } from '../../limits.ts';
 import { deliveryReportField } from './delivery-report-field.ts';
 
 export const BODY_ERROR = 'The request body must be a JSON object';
@@ -108,8 +108,7 @@ export const templateParametersField = z
   )
   .meta({
     id: 'TemplateParameters',
-    description:
-      'Values for the placeholders of the template, strings or numbers: exactly those that the template has',
+    description: `Values for the placeholders of the template, strings or numbers: exactly those that the template has, ${TEMPLATE_PARAMETERS_BYTES_MAX / 1_024} kB in all`,
     examples: [{ body: { 1: 'Layla', 2: 'A-17' }, buttons: { 0: { 1: 'A-17' } } }],
   });
 
