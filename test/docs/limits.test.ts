@@ -121,7 +121,7 @@ import {
   REPORTS_REQUESTED_MAX,
   REPORTS_REQUESTED_PER_PROJECT_MAX,
 } from '../../src/application/reports/request-reports.ts';
-import { INBOUND_PER_PIECE_MAX, LARGE_CALLBACKS_MAX } from '../../src/application/webhooks/accept-inbound.ts';
+import { INBOUND_STORED_AT_ONCE_MAX } from '../../src/application/webhooks/accept-inbound.ts';
 import {
   DELIVERY_ATTEMPT_TIMEOUT_MS,
   DELIVERY_LIMITS,
@@ -347,8 +347,8 @@ describe('the limits of one process in docs/performance.md', () => {
         `${CALLBACK_BODIES_BYTES_MAX / BYTES_PER_KB ** 2} MiB, each of up to ${CALLBACK_BYTES_MAX / BYTES_PER_KB ** 2} MB; beyond it the connection of the unfinished one that began first is closed, of an address that has more than half of the unfinished bytes or else of any`,
       ],
       [
-        'inbound messages of one callback stored at a time',
-        `${INBOUND_PER_PIECE_MAX}; of one callback for each number, and of ${LARGE_CALLBACKS_MAX} in all`,
+        'inbound messages stored at a time',
+        `${INBOUND_STORED_AT_ONCE_MAX}, by number in rotation; whenever storing them kept the event loop busy for more than ${WORK_FREE_MS} ms in sum, none are stored for ${PAUSE_FACTOR} times as long`,
       ],
       [
         'reports written at a time, and removed',

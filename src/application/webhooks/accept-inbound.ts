@@ -7,8 +7,9 @@ import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { Batcher } from '../concurrency/batcher.ts';
 import { EventLoopShare } from '../concurrency/event-loop-share.ts';
-import { FairGate } from '../concurrency/fair-gate.ts';
-import { isStorageFailure } from '../errors/storage-failure.ts';
+import { onNextRound } from '../concurrency/next-round.ts';
+import { RotatingQueue } from '../concurrency/rotating-queue.ts';
+import { StorageAway } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventLoop } from '../ports/event-loop.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -29,10 +30,14 @@ interface AcceptPorts {
   readonly eventLoop: EventLoop;
 }
 
-/** Messages of one callback that are stored at once. Of more, as many at a time, with pauses between: others come first. */
-export const INBOUND_PER_PIECE_MAX = 64;
-/** Large callbacks of which a piece is stored at a time, one for each number: it holds up others while its project is locked. */
-export const LARGE_CALLBACKS_MAX = 2;
+/** Messages that are stored at once. Of more, as many at a time, with pauses between: others come first. */
+export const INBOUND_STORED_AT_ONCE_MAX = 64;
+
+/** A message that waits to be stored, and what is told then: null, or why it failed. */
+interface Waiting {
+  readonly arrival: InboundArrival;
+  readonly settle: (failure: unknown) => void;
+}
 
 /**
  * Specification 6.2: a whatsapp message to a linked number becomes one event for its customer, however often the channel
@@ -41,13 +46,13 @@ export const LARGE_CALLBACKS_MAX = 2;
 export class AcceptInbound {
   readonly #ports: AcceptPorts;
   readonly #batcher: Batcher<InboundArrival, null>;
-  /** For pieces of large callbacks, by the number of their first message, in rotation. */
-  readonly #gate: FairGate;
+  /** By number in rotation: many people who write to one number keep no other waiting. */
+  readonly #waiting = new RotatingQueue<Waiting>();
+  #isStoring = false;
   readonly #share: EventLoopShare;
 
   constructor(ports: AcceptPorts) {
     this.#ports = ports;
-    this.#gate = new FairGate({ perKey: 1, all: LARGE_CALLBACKS_MAX }, { clock: ports.clock });
     this.#share = new EventLoopShare(ports.eventLoop);
     this.#batcher = new Batcher((arrivals, { lockWait }) => this.#accept(arrivals, lockWait), {
       clock: ports.clock,
@@ -56,25 +61,54 @@ export class AcceptInbound {
   }
 
   /**
-   * Resolves when the events are committed. Rejects with the first failure when all were tried, or at once when the database is
-   * away or locked: the provider reports all of them again. The customer gets nothing from a number without a webhook.
-   * Messages that arrive together are one transaction: many people who write to one number take no
-   * connections from the others.
+   * Resolves when the events are committed. Rejects with the first failure: the provider reports all of them again. The customer
+   * gets nothing from a number without a webhook. Messages that arrive together are one transaction, which takes one connection.
    */
-  async execute(arrivals: readonly InboundArrival[]): Promise<void> {
-    if (arrivals.length <= INBOUND_PER_PIECE_MAX) return this.#batcher.submitAll(arrivals);
-    const failures: unknown[] = [];
-    for (let from = 0; from < arrivals.length; from += INBOUND_PER_PIECE_MAX) {
-      const piece = arrivals.slice(from, from + INBOUND_PER_PIECE_MAX);
-      const store = () => this.#share.run(() => this.#batcher.submitAll(piece));
-      try {
-        await this.#gate.run(piece[0]?.whatsappPhoneId ?? '', store);
-      } catch (failure) {
-        if (isStorageFailure(failure)) throw failure;
-        failures.push(failure);
-      }
+  execute(arrivals: readonly InboundArrival[]): Promise<void> {
+    if (arrivals.length === 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      let open = arrivals.length;
+      let first: unknown = null;
+      const settle = (failure: unknown): void => {
+        open -= 1;
+        first ??= failure;
+        if (open > 0) return;
+        if (first === null) resolve();
+        else reject(first);
+      };
+      for (const arrival of arrivals) this.#waiting.add(arrival.whatsappPhoneId, { arrival, settle });
+      if (this.#isStoring) return;
+      this.#isStoring = true;
+      onNextRound(() => void this.#storeAll());
+    });
+  }
+
+  async #storeAll(): Promise<void> {
+    while (!this.#waiting.isEmpty) {
+      const failure = await this.#share.run(() => this.#storeSome());
+      // What waits would wait as long for the database, and fail alike.
+      if (failure instanceof StorageAway) for (const { settle } of this.#waiting.takeAll()) settle(failure);
     }
-    if (failures.length > 0) throw failures[0];
+    this.#isStoring = false;
+  }
+
+  /** Resolves with a failure, or with null, when nobody else waits for these any more. */
+  async #storeSome(): Promise<unknown> {
+    const some: Waiting[] = [];
+    for (let next = this.#waiting.take(); next !== undefined; next = this.#waiting.take()) {
+      some.push(next);
+      if (some.length === INBOUND_STORED_AT_ONCE_MAX) break;
+    }
+    let last: unknown = null;
+    const settled = (index: number, failure: unknown): void => {
+      last = failure ?? last;
+      some[index]?.settle(failure);
+    };
+    await this.#batcher.submitEach(
+      some.map(({ arrival }) => arrival),
+      settled,
+    );
+    return last;
   }
 
   /** Arrivals at numbers without a webhook go together: their projects are not known. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { StorageAway } from '../../../src/application/errors/storage-unavailable.ts';
 import type { InboundArrival } from '../../../src/application/ports/provider-events.ts';
 import { AcceptInbound } from '../../../src/application/webhooks/accept-inbound.ts';
 import { EnqueueWebhooks } from '../../../src/application/webhooks/enqueue-webhooks.ts';
@@ -111,13 +112,13 @@ describe('inbound messages', () => {
   it('messages that arrive together are one transaction, however many people write', async () => {
     const runs = vi.spyOn(world.unitOfWork, 'run');
     await Promise.all(
-      Array.from({ length: 200 }, (_, n) => accept.execute([arrival({ messageId: `wamid.${n}` })])),
+      Array.from({ length: 64 }, (_, n) => accept.execute([arrival({ messageId: `wamid.${n}` })])),
     );
     expect(runs).toHaveBeenCalledTimes(1);
-    expect(await world.database.knex('webhook_events').count({ count: '*' })).toEqual([{ count: 200 }]);
+    expect(await world.database.knex('webhook_events').count({ count: '*' })).toEqual([{ count: 64 }]);
   });
 
-  it('many messages of one callback are stored 64 at a time, with pauses between, and one that cannot be keeps no other', async () => {
+  it('many messages are stored 64 at a time, with pauses between, and one that cannot be keeps no other', async () => {
     let busyMs = 0;
     const pauses: number[] = [];
     const counts: number[] = [];
@@ -151,13 +152,25 @@ describe('inbound messages', () => {
     ]);
   });
 
-  it('of large callbacks for one number one piece is stored at a time', async () => {
-    const runs = vi.spyOn(world.unitOfWork, 'run');
-    const large = (from: number) =>
-      accept.execute(Array.from({ length: 128 }, (_, n) => arrival({ messageId: `wamid.${from + n}` })));
-    await Promise.all([large(0), large(1_000), large(2_000)]);
-    expect(runs).toHaveBeenCalledTimes(6);
-    expect(await world.database.knex('webhook_events').count({ count: '*' })).toEqual([{ count: 384 }]);
+  it('messages to many numbers are stored in rotation: one goes before the many to another that came before it', async () => {
+    const order: string[] = [];
+    const many = Array.from({ length: 300 }, (_, n) => arrival({ messageId: `wamid.${n}` }));
+    const large = accept.execute(many).then(() => order.push('many'));
+    const one = accept.execute([arrival({ whatsappPhoneId: UNLISTED_ID, messageId: 'wamid.other' })]);
+    await Promise.all([large, one.then(() => order.push('one'))]);
+    expect(order).toEqual(['one', 'many']);
+    expect(await world.database.knex('webhook_events').count({ count: '*' })).toEqual([{ count: 301 }]);
+  });
+
+  it('no more messages are tried when the database is away', async () => {
+    const away = new StorageAway(new Error('planted'));
+    const runs = vi.spyOn(world.unitOfWork, 'run').mockRejectedValue(away);
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, n) => arrival({ messageId: `wamid.${n}` }));
+    await expect(accept.execute(many(64))).rejects.toBe(away);
+    const ofOnePiece = runs.mock.calls.length;
+    await expect(accept.execute(many(640))).rejects.toBe(away);
+    expect(runs).toHaveBeenCalledTimes(2 * ofOnePiece);
   });
 
   it('a message that cannot be stored fails alone among those that arrive with it', async () => {
