@@ -1,4 +1,3 @@
-import type { LookupAddress } from 'node:dns';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { AddressBlocked, HandshakeFailed, NameBlocked } from './connection-errors.ts';
@@ -20,8 +19,6 @@ export interface EgressGuardOptions {
   readonly ca: string | null;
 }
 
-/** The owner of a name decides how many addresses it has, and every address that is tried takes time. */
-const ADDRESSES_PER_FAMILY_MAX = 4;
 /** Before the next address of a name is tried: time enough for a packet that was lost on the way to a far place. */
 const ADDRESS_MS_MAX = 2_000;
 /** What a network does, in a handshake or outside; every other error of a handshake is about TLS. */
@@ -76,24 +73,10 @@ export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
 }
 
 function guardedLookup({ rules, lookup }: EgressGuardOptions): LookupFunction {
-  const allowed = async (hostname: string): Promise<LookupAddress[]> => {
-    // Copied, so that what was checked is what is connected to.
-    const addresses = few(await lookup(hostname)).map(({ address, family }) => ({
-      address: String(address),
-      family,
-    }));
+  return lookupFunction(lookup, (addresses, hostname) => {
     const blocked = addresses.find(({ address }) => !rules.allows(address));
     if (blocked !== undefined) throw new NameBlocked(`${hostname} leads to ${blocked.address}`);
-    return addresses;
-  };
-  return lookupFunction(allowed);
-}
-
-/** The first of each family. */
-function few(addresses: readonly LookupAddress[]): readonly LookupAddress[] {
-  return [4, 6].flatMap((family) =>
-    addresses.filter((address) => address.family === family).slice(0, ADDRESSES_PER_FAMILY_MAX),
-  );
+  });
 }
 
 function handshakeError(error: Error): Error {

@@ -92,18 +92,37 @@ export function nameLookup({
   };
 }
 
-/** For a connection that tries all addresses (`autoSelectFamily`). */
-export function lookupFunction(lookup: LookupAll): LookupFunction {
+/** The owner of a name decides how many addresses it has, and every address that is tried takes time. */
+const ADDRESSES_PER_FAMILY_MAX = 4;
+
+/** For a connection that tries the first addresses of each family (`autoSelectFamily`). */
+export function lookupFunction(
+  lookup: LookupAll,
+  check: (addresses: readonly LookupAddress[], hostname: string) => void = () => {},
+): LookupFunction {
   return (hostname, _options, done) => {
-    lookup(hostname).then(
+    const found = lookup(hostname).then((all) => {
+      // Copied, so that what was checked is what is connected to.
+      const addresses = few(all).map(({ address, family }) => ({ address: String(address), family }));
+      check(addresses, hostname);
+      return addresses;
+    });
+    found.then(
       (addresses) => {
         // Node.js would fail in a way that nobody can catch.
         if (addresses.length === 0) done(new Error(`${hostname} has no address`), []);
-        else done(null, [...addresses]);
+        else done(null, addresses);
       },
       (error: Error) => done(error, []),
     );
   };
+}
+
+/** The first of each family. */
+function few(addresses: readonly LookupAddress[]): readonly LookupAddress[] {
+  return [4, 6].flatMap((family) =>
+    addresses.filter((address) => address.family === family).slice(0, ADDRESSES_PER_FAMILY_MAX),
+  );
 }
 
 /** Name servers differ in what they say of a name without a dot, and such names are nobody's out there. */

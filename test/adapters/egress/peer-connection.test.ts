@@ -58,3 +58,12 @@ it('a provider is found by that lookup', async () => {
   });
   await http.close();
 });
+
+it('of a name with many addresses the first four are tried', async () => {
+  const many = async () => Array.from({ length: 100 }, (_, n) => ({ address: `127.0.1.${n}`, family: 4 }));
+  const tried: string[] = [];
+  const socket = connectPeer({ host: 'many.example.com', port: 1 }, many);
+  socket.on('connectionAttempt', (address: string) => tried.push(address));
+  await once(socket, 'error');
+  expect(tried).toEqual(['127.0.1.0', '127.0.1.1', '127.0.1.2', '127.0.1.3']);
+});
