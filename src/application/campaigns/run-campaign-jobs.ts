@@ -8,7 +8,7 @@ import type { StopCampaigns } from './stop-campaigns.ts';
 export const CAMPAIGN_JOBS_MAX = 2;
 export const CAMPAIGN_JOBS_PER_PROJECT_MAX = 1;
 
-const MAXIMA = { perProject: CAMPAIGN_JOBS_PER_PROJECT_MAX, all: CAMPAIGN_JOBS_MAX };
+const MAXIMA = { perProject: CAMPAIGN_JOBS_PER_PROJECT_MAX, all: CAMPAIGN_JOBS_MAX, isPaced: true };
 
 /** Starts campaigns at their time, in the background: each start writes up to a thousand messages. */
 export class RunCampaignStarts {

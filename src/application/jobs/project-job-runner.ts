@@ -19,6 +19,8 @@ export interface ProjectJobPorts extends LongJobPorts {
 interface ProjectJobMaxima {
   readonly perProject: number;
   readonly all: number;
+  /** Whether pauses come between the jobs: each computes for long in one piece. */
+  readonly isPaced: boolean;
 }
 
 /** Jobs of one kind in a process, those that wait too. More are left: they come again when their leases end. */
@@ -34,14 +36,14 @@ export type ProjectWork = Work & { readonly projectId: string };
  */
 export class ProjectJobRunner {
   readonly #wakeSignal: WakeSignal;
-  readonly #share: EventLoopShare;
+  readonly #share: EventLoopShare | null;
   readonly #runner: LongJobRunner;
   readonly #gate: FairGate;
   readonly #held = new InFlight({ perKey: PROJECT_JOBS_HELD_PER_PROJECT_MAX, all: PROJECT_JOBS_HELD_MAX });
 
-  constructor(ports: ProjectJobPorts, { perProject, all }: ProjectJobMaxima) {
+  constructor(ports: ProjectJobPorts, { perProject, all, isPaced }: ProjectJobMaxima) {
     this.#wakeSignal = ports.wakeSignal;
-    this.#share = new EventLoopShare(ports.eventLoop);
+    this.#share = isPaced ? new EventLoopShare(ports.eventLoop) : null;
     this.#runner = new LongJobRunner(ports);
     this.#gate = new FairGate(
       { perKey: perProject, all },
@@ -60,11 +62,12 @@ export class ProjectJobRunner {
     const held = jobs.filter((job) => this.#held.tryBegin(job.work.projectId));
     const doInTurn = async (job: LeasedJob<Kind>, signal: AbortSignal): Promise<void> => {
       await this.#gate.run(job.work.projectId, async () => {
-        await this.#share.run(async () => {
+        const doNow = async (): Promise<void> => {
           signal.throwIfAborted();
           await work(job, signal);
           this.#wakeSignal.wake();
-        });
+        };
+        await (this.#share === null ? doNow() : this.#share.run(doNow));
       });
     };
     this.#runner.begin(held, doInTurn, ({ work: { projectId } }) => this.#held.end(projectId));

@@ -40,6 +40,7 @@ export class MakeReports {
     this.#runner = new ProjectJobRunner(ports, {
       perProject: REPORTS_WRITTEN_PER_PROJECT_MAX,
       all: REPORTS_WRITTEN_MAX,
+      isPaced: false,
     });
   }
 

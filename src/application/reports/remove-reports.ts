@@ -23,6 +23,7 @@ export class RemoveReports {
     this.#runner = new ProjectJobRunner(ports, {
       perProject: REPORTS_WRITTEN_PER_PROJECT_MAX,
       all: REPORTS_WRITTEN_MAX,
+      isPaced: false,
     });
   }
 

@@ -108,6 +108,7 @@ describe('names by DNS', () => {
       servers: [server.address],
       hostsFile,
       resolverFile,
+      responseMs: RESPONSE_MS,
       families: [4],
       system: async () => [],
     });

@@ -74,7 +74,7 @@ describe('jobs of projects', () => {
       } as unknown as RecordJobFailure,
       background,
     };
-    runner = new ProjectJobRunner(ports, { perProject: 1, all: 2 });
+    runner = new ProjectJobRunner(ports, { perProject: 1, all: 2, isPaced: true });
   });
 
   const begin = (jobs: readonly StartJob[]) =>
