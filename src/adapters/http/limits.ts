@@ -83,7 +83,7 @@ export const REPORT_LINKS_PER_ADDRESS_MAX = 2;
  * Files of the page at `/docs`, and documents, that are on their way to their clients at a time, and those to one address: they
  * are long, anybody may ask for them, and what a client does not read fills the memory of the system. A browser asks for three.
  */
-export const DOCS_FILES_MAX = 20;
+export const DOCS_FILES_MAX = 50;
 export const DOCS_FILES_PER_ADDRESS_MAX = 10;
 /**
  * How long each of them counts among all beyond that, in milliseconds. The system takes a whole file for a client that does not
