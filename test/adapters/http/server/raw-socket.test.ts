@@ -77,7 +77,7 @@ describe('a client that sends no valid request', () => {
 
   it('a chunked body of HTTP/1.1 is read, in capital letters too', async () => {
     const request = (coding: string) =>
-      `POST /nothing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: ${coding}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`;
+      `POST /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: ${coding}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`;
     expect((await only(request('chunked'))).status).toBe(404);
     expect((await only(request('Chunked'))).status).toBe(404);
   });
