@@ -1,4 +1,3 @@
-import { BatchDrain } from '../concurrency/batch-drain.ts';
 import type { BatchRun } from '../concurrency/batch-runner.ts';
 import { BATCH_ITEMS_MAX, Batcher } from '../concurrency/batcher.ts';
 import type { ItemSettled } from '../concurrency/waiting-items.ts';
@@ -33,12 +32,6 @@ type Item =
   | { readonly kind: 'submitted'; readonly attempt: SubmittedAttempt }
   | { readonly kind: 'received'; readonly receipt: SubmissionReceipt };
 
-/** A receipt of a callback, and what is told once it was tried: null, or why it failed. */
-interface WaitingReceipt {
-  readonly receipt: SubmissionReceipt;
-  readonly settle: (failure: unknown) => void;
-}
-
 /** What a batch leaves to do once it is committed. */
 interface AppliedItems {
   readonly unmatched: readonly SubmissionReceipt[];
@@ -50,7 +43,6 @@ export class ApplyMessageEvents {
   readonly #ports: ApplyPorts;
   readonly #log: MinuteLog;
   readonly #batcher: Batcher<Item, null>;
-  readonly #receipts: BatchDrain<WaitingReceipt>;
   /** The results that are not committed yet, without those of isolated projects. */
   readonly #uncommitted = new UncommittedResults<Item>();
   /** How many batches were committed. */
@@ -64,15 +56,6 @@ export class ApplyMessageEvents {
       clock: ports.clock,
       projectsOf: (items) => this.#projectsOf(items),
       onIsolated: (items) => this.#uncommitted.end(items),
-    });
-    this.#receipts = new BatchDrain({
-      batchMax: BATCH_ITEMS_MAX,
-      groupOf: () => 'receipts',
-      handle: (some) =>
-        this.#batcher.submitEach(
-          some.map(({ receipt }) => ({ kind: 'received', receipt })),
-          (index, failure) => some[index]?.settle(failure),
-        ),
     });
   }
 
@@ -115,23 +98,18 @@ export class ApplyMessageEvents {
 
   /**
    * Resolves when the receipts are committed: to their messages, or parked until their submit result is committed. Rejects with
-   * the first failure when all were tried. Callbacks may bring thousands at once: a batch of them waits at a time, so that submit
-   * results go between.
+   * the first failure when all were tried. One callback may bring thousands: a batch of them waits at a time, so that submit
+   * results and the receipts of others go between.
    */
-  received(receipts: readonly SubmissionReceipt[]): Promise<void> {
-    if (receipts.length === 0) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      let open = receipts.length;
-      let first: unknown = null;
-      const settle = (failure: unknown): void => {
-        open -= 1;
-        first ??= failure;
-        if (open > 0) return;
-        if (first === null) resolve();
-        else reject(first);
-      };
-      for (const receipt of receipts) this.#receipts.push({ receipt, settle });
-    });
+  async received(receipts: readonly SubmissionReceipt[]): Promise<void> {
+    const failures: unknown[] = [];
+    for (let from = 0; from < receipts.length; from += BATCH_ITEMS_MAX) {
+      const items = receipts
+        .slice(from, from + BATCH_ITEMS_MAX)
+        .map((receipt): Item => ({ kind: 'received', receipt }));
+      await this.#batcher.submitAll(items).catch((failure) => failures.push(failure));
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   /** The same for receipts that can come again, each by itself: see `Batcher.submitEach`. */
