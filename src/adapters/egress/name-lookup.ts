@@ -125,7 +125,7 @@ function few(addresses: readonly LookupAddress[]): readonly LookupAddress[] {
   );
 }
 
-/** Name servers differ in what they say of a name without a dot, and such names are nobody's out there. */
+/** Name servers differ in what they say of a name without a dot, and nobody else can own such a name. */
 function mayBeCompleted(name: string, error: unknown): boolean {
   return !name.includes('.') || UNKNOWN_NAME_CODES.has((error as NodeJS.ErrnoException).code);
 }

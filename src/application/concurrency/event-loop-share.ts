@@ -1,8 +1,8 @@
 import type { EventLoop } from '../ports/event-loop.ts';
 
-/** No pause comes before the work, piece by piece, kept the event loop busy for longer than this in sum, in milliseconds. */
+/** Pieces of work may keep the event loop busy for so long in sum before a pause follows, in milliseconds. */
 export const WORK_FREE_MS = 5;
-/** How long others have the event loop behind work, in times of what the work had. How long they wait depends on the pieces. */
+/** A pause takes so many times as long as the work before it. How long others wait depends on the pieces more than on this. */
 export const PAUSE_FACTOR = 2;
 /** Work that took longer has waited while others computed, in milliseconds. */
 const WORK_COUNTED_MS_MAX = 100;

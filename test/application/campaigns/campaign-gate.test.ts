@@ -56,7 +56,7 @@ it('a request is replied to before the pause behind it, and the next one works b
   expect(await next).toBe('a2');
 });
 
-it('a request that meets a lock is tried again, and one that fails is an error behind its pause', async () => {
+it('a request that meets a lock is tried again, and one that fails rejects', async () => {
   const retries: (() => void)[] = [];
   const gate = new CampaignGate({
     clock: { now: () => 0 },
