@@ -8,8 +8,8 @@ export const PAUSE_FACTOR = 2;
 const WORK_COUNTED_MS_MAX = 100;
 
 /**
- * Does work of which much may be due in one instant, so that all of it has a third of the event loop's time at most: pauses come
- * between its pieces. What the loop did for others during a piece counts, too: the busier it is, the longer the pauses. It is for
+ * Does work of which much may be due in one instant, so that all of it has about a third of the event loop's time: pauses come
+ * between its pieces, and those of pieces that end together are one. What the loop did for others during a piece counts, too: the busier it is, the longer the pauses. It is for
  * pieces of which few run at a time.
  */
 export class EventLoopShare {
