@@ -9,8 +9,8 @@ const WORK_COUNTED_MS_MAX = 100;
 
 /**
  * Does work of which much may be due in one instant, so that all of it has about a third of the event loop's time: pauses come
- * between its pieces, and those of pieces that end together are one. What the loop did for others during a piece counts, too: the busier it is, the longer the pauses. It is for
- * pieces of which few run at a time.
+ * between its pieces. What the loop did for others during a piece counts, too: the busier it is, the longer the pauses. Those of
+ * pieces that end together overlap, so it is for pieces of which few run at a time.
  */
 export class EventLoopShare {
   readonly #eventLoop: EventLoop;

@@ -61,9 +61,10 @@ export class AcceptInbound {
   }
 
   /**
-   * Resolves when the events are committed. Rejects with the first failure: the provider reports all of them again. One of
+   * Resolves when the events are committed. Rejects with the first failure: the provider reports all of them again. A message of
    * a project that is locked already fails at once, and is stored when the lock is gone, unless a full batch of it waits. The
-   * customer gets nothing from a number without a webhook. Messages that arrive together are one transaction, which takes one connection.
+   * customer gets nothing from a number without a webhook. Messages that arrive together are one transaction, which takes one
+   * connection.
    */
   execute(arrivals: readonly InboundArrival[]): Promise<void> {
     if (arrivals.length === 0) return Promise.resolve();
