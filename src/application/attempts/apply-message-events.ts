@@ -1,5 +1,6 @@
 import type { BatchRun } from '../concurrency/batch-runner.ts';
 import { BATCH_ITEMS_MAX, Batcher } from '../concurrency/batcher.ts';
+import { RotatingBatches } from '../concurrency/rotating-batches.ts';
 import type { ItemSettled } from '../concurrency/waiting-items.ts';
 import { isStorageFailure, type StorageFailure } from '../errors/storage-failure.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
@@ -43,6 +44,7 @@ export class ApplyMessageEvents {
   readonly #ports: ApplyPorts;
   readonly #log: MinuteLog;
   readonly #batcher: Batcher<Item, null>;
+  readonly #receipts: RotatingBatches<SubmissionReceipt>;
   /** The results that are not committed yet, without those of isolated projects. */
   readonly #uncommitted = new UncommittedResults<Item>();
   /** How many batches were committed. */
@@ -56,6 +58,11 @@ export class ApplyMessageEvents {
       clock: ports.clock,
       projectsOf: (items) => this.#projectsOf(items),
       onIsolated: (items) => this.#uncommitted.end(items),
+    });
+    this.#receipts = new RotatingBatches({
+      batchMax: BATCH_ITEMS_MAX,
+      keyOf: ({ channel }) => channel,
+      handle: (receipts, settled) => this.#batcher.submitEach(receipts.map(receivedItem), 'wait', settled),
     });
   }
 
@@ -98,26 +105,16 @@ export class ApplyMessageEvents {
 
   /**
    * Resolves when the receipts are committed: to their messages, or parked until their submit result is committed. Rejects with
-   * the first failure when all were tried. One callback may bring thousands: a batch of them waits at a time, so that submit
-   * results and the receipts of others go between.
+   * the first failure when all were tried; one of a locked project waits for the lock. Callbacks may bring thousands at once: a
+   * batch of them is tried at a time, by channel in rotation, so that submit results go between.
    */
-  async received(receipts: readonly SubmissionReceipt[]): Promise<void> {
-    const failures: unknown[] = [];
-    for (let from = 0; from < receipts.length; from += BATCH_ITEMS_MAX) {
-      const items = receipts
-        .slice(from, from + BATCH_ITEMS_MAX)
-        .map((receipt): Item => ({ kind: 'received', receipt }));
-      await this.#batcher.submitAll(items).catch((failure) => failures.push(failure));
-    }
-    if (failures.length > 0) throw failures[0];
+  received(receipts: readonly SubmissionReceipt[]): Promise<void> {
+    return this.#receipts.handle(receipts);
   }
 
-  /** The same for receipts that can come again, each by itself: see `Batcher.submitEach`. */
+  /** The same for receipts that come again soon, each by itself: see `Batcher.submitEach`. */
   receivedEach(receipts: readonly SubmissionReceipt[], settled: ItemSettled): Promise<void> {
-    return this.#batcher.submitEach(
-      receipts.map((receipt) => ({ kind: 'received', receipt })),
-      settled,
-    );
+    return this.#batcher.submitEach(receipts.map(receivedItem), 'fail', settled);
   }
 
   /** Resolves with why the result could not be stored now, or with null. Rejects when it failed by itself. */
@@ -191,6 +188,10 @@ export class ApplyMessageEvents {
       return smsIds.map((smsId) => projectIds.get(smsId) ?? '');
     });
   }
+}
+
+function receivedItem(receipt: SubmissionReceipt): Item {
+  return { kind: 'received', receipt };
 }
 
 function partsOf(items: readonly Item[]) {

@@ -12,6 +12,7 @@ import {
   itemsOf,
   rejectAll,
   type Waiting,
+  type WhenLocked,
   waitingOnce,
 } from './waiting-items.ts';
 
@@ -114,11 +115,11 @@ export class Batcher<Item, Result> {
   }
 
   /**
-   * For items that can come again. Calls `settled` once for each: with null when it is done, else with its error. Resolves when
-   * no other item waits for these: each is settled, or its project has met a lock. An item of a project that is locked already
-   * is settled with `StorageLocked` at once. It runs all the same, unless a full batch of its project waits.
+   * Calls `settled` once for each item: with null when it is done, else with its error. Resolves when no other item waits for
+   * these: each is settled, or its project has met a lock. With `whenLocked` as `fail`, an item of a project that is locked
+   * already is settled with `StorageLocked` at once. It runs all the same, unless a full batch of its project waits.
    */
-  submitEach(items: readonly Item[], settled: ItemSettled): Promise<void> {
+  submitEach(items: readonly Item[], whenLocked: WhenLocked, settled: ItemSettled): Promise<void> {
     if (items.length === 0) return Promise.resolve();
     return new Promise((resolve) => {
       let open = items.length;
@@ -126,7 +127,11 @@ export class Batcher<Item, Result> {
         open -= 1;
         if (open === 0) resolve();
       };
-      this.#add(items.map((item, index) => waitingOnce(item, (failure) => settled(index, failure), letGo)));
+      this.#add(
+        items.map((item, index) =>
+          waitingOnce(item, whenLocked, (failure) => settled(index, failure), letGo),
+        ),
+      );
     });
   }
 
@@ -231,9 +236,9 @@ export class Batcher<Item, Result> {
 
   /** Adds an item of the isolated project whose batcher this is. */
   #addIsolated(waiting: Waiting<Item, Result>): void {
-    const { isolated, reject } = waiting;
-    if (isolated !== undefined && this.#isLocked) {
-      isolated();
+    const { isolated, whenLocked, reject } = waiting;
+    if (this.#isLocked) isolated?.();
+    if (this.#isLocked && whenLocked === 'fail') {
       reject(new StorageLocked('A row of the project is locked'));
       if (this.#waiting.length >= BATCH_ITEMS_MAX) return;
     }

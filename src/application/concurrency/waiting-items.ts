@@ -5,9 +5,14 @@ export interface Waiting<Item, Result> {
   readonly repeated: boolean;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
-  /** Called when its project meets a lock. Only items that can come again have it: they need not wait for the lock. */
+  /** Called when its project meets a lock, or has met one: nobody waits for the item any more. */
   readonly isolated?: () => void;
+  /** What becomes of it when its project is locked already; without it, it waits for the lock. */
+  readonly whenLocked?: WhenLocked;
 }
+
+/** `wait`: the item waits for the lock. `fail`: it fails at once, and runs all the same: it can come again soon. */
+export type WhenLocked = 'wait' | 'fail';
 
 /** What became of an item: `failure` is null when it is done. */
 export type ItemSettled = (index: number, failure: unknown) => void;
@@ -15,6 +20,7 @@ export type ItemSettled = (index: number, failure: unknown) => void;
 /** An item that is settled once, and let go once: when it is settled, or isolated before that. */
 export function waitingOnce<Item, Result>(
   item: Item,
+  whenLocked: WhenLocked,
   settled: (failure: unknown) => void,
   letGo: () => void,
 ): Waiting<Item, Result> {
@@ -29,7 +35,7 @@ export function waitingOnce<Item, Result>(
     isSettled = true;
     isolated();
   };
-  return { item, repeated: false, resolve: () => settle(null), reject: settle, isolated };
+  return { item, repeated: false, resolve: () => settle(null), reject: settle, isolated, whenLocked };
 }
 
 /** The items themselves, as the work of a batch takes them. */

@@ -7,9 +7,7 @@ import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { Batcher } from '../concurrency/batcher.ts';
 import { EventLoopShare } from '../concurrency/event-loop-share.ts';
-import { onNextRound } from '../concurrency/next-round.ts';
-import { RotatingQueue } from '../concurrency/rotating-queue.ts';
-import { StorageAway } from '../errors/storage-unavailable.ts';
+import { RotatingBatches } from '../concurrency/rotating-batches.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventLoop } from '../ports/event-loop.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -33,12 +31,6 @@ interface AcceptPorts {
 /** Messages that are stored at once. Of more, as many at a time, with pauses between: others come first. */
 export const INBOUND_STORED_AT_ONCE_MAX = 64;
 
-/** A message that waits to be stored, and what is told then: null, or why it failed. */
-interface Waiting {
-  readonly arrival: InboundArrival;
-  readonly settle: (failure: unknown) => void;
-}
-
 /**
  * Specification 6.2: a whatsapp message to a linked number becomes one event for its customer, however often the channel
  * provider reports the message.
@@ -47,70 +39,29 @@ export class AcceptInbound {
   readonly #ports: AcceptPorts;
   readonly #batcher: Batcher<InboundArrival, null>;
   /** By number in rotation: many people who write to one number keep no other waiting. */
-  readonly #waiting = new RotatingQueue<Waiting>();
-  #isStoring = false;
-  readonly #share: EventLoopShare;
+  readonly #arrivals: RotatingBatches<InboundArrival>;
 
   constructor(ports: AcceptPorts) {
     this.#ports = ports;
-    this.#share = new EventLoopShare(ports.eventLoop);
     this.#batcher = new Batcher((arrivals, { lockWait }) => this.#accept(arrivals, lockWait), {
       clock: ports.clock,
       projectsOf: (arrivals) => this.#projectsOf(arrivals),
     });
-  }
-
-  /**
-   * Resolves when the events are committed. Rejects with the first failure: the provider reports all of them again. A message of
-   * a project that is locked already fails at once, and is stored when the lock is gone, unless a full batch of it waits. The
-   * customer gets nothing from a number without a webhook. Messages that arrive together are one transaction, which takes one
-   * connection.
-   */
-  execute(arrivals: readonly InboundArrival[]): Promise<void> {
-    if (arrivals.length === 0) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      let open = arrivals.length;
-      let first: unknown = null;
-      const settle = (failure: unknown): void => {
-        open -= 1;
-        first ??= failure;
-        if (open > 0) return;
-        if (first === null) resolve();
-        else reject(first);
-      };
-      for (const arrival of arrivals) this.#waiting.add(arrival.whatsappPhoneId, { arrival, settle });
-      if (this.#isStoring) return;
-      this.#isStoring = true;
-      onNextRound(() => void this.#storeAll());
+    const share = new EventLoopShare(ports.eventLoop);
+    this.#arrivals = new RotatingBatches({
+      batchMax: INBOUND_STORED_AT_ONCE_MAX,
+      keyOf: ({ whatsappPhoneId }) => whatsappPhoneId,
+      handle: (arrivals, settled) => share.run(() => this.#batcher.submitEach(arrivals, 'wait', settled)),
     });
   }
 
-  async #storeAll(): Promise<void> {
-    while (!this.#waiting.isEmpty) {
-      const failure = await this.#share.run(() => this.#storeSome());
-      // What waits would wait as long for the database, and fail alike.
-      if (failure instanceof StorageAway) for (const { settle } of this.#waiting.takeAll()) settle(failure);
-    }
-    this.#isStoring = false;
-  }
-
-  /** Resolves with a failure, or with null, when nobody else waits for these any more. */
-  async #storeSome(): Promise<unknown> {
-    const some: Waiting[] = [];
-    for (let next = this.#waiting.take(); next !== undefined; next = this.#waiting.take()) {
-      some.push(next);
-      if (some.length === INBOUND_STORED_AT_ONCE_MAX) break;
-    }
-    let last: unknown = null;
-    const settled = (index: number, failure: unknown): void => {
-      last = failure ?? last;
-      some[index]?.settle(failure);
-    };
-    await this.#batcher.submitEach(
-      some.map(({ arrival }) => arrival),
-      settled,
-    );
-    return last;
+  /**
+   * Resolves when the events are committed. Rejects with the first failure when all were tried: the provider reports all of them
+   * again. A message of a locked project waits for the lock. The customer gets nothing from a number without a webhook. Messages
+   * that arrive together are one transaction, which takes one connection.
+   */
+  execute(arrivals: readonly InboundArrival[]): Promise<void> {
+    return this.#arrivals.handle(arrivals);
   }
 
   /** Arrivals at numbers without a webhook go together: their projects are not known. */

@@ -44,7 +44,7 @@ export class ReleaseJobs {
    * job that is not released.
    */
   unbegun(releases: readonly Release[], failed: (error: unknown) => void): Promise<void> {
-    return this.#batcher.submitEach(releases, (_, failure) => {
+    return this.#batcher.submitEach(releases, 'fail', (_, failure) => {
       if (failure !== null) failed(failure);
     });
   }

@@ -6,6 +6,7 @@ import {
 } from '../../../src/application/concurrency/batch-runner.ts';
 import { BATCH_ITEMS_MAX, BATCHES_MAX, Batcher } from '../../../src/application/concurrency/batcher.ts';
 import { ISOLATION_MS } from '../../../src/application/concurrency/isolation.ts';
+import type { WhenLocked } from '../../../src/application/concurrency/waiting-items.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { StorageAway, StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import type { Delay } from '../../../src/application/ports/delay.ts';
@@ -929,9 +930,14 @@ describe('the batcher', () => {
     const projectsOf = async (items: readonly number[]) => items.map((item) => (item < 1_000 ? '1' : '2'));
 
     /** Submits the items, and tells what became of them, in the order of that; `next` when others may follow. */
-    function submitEach(batcher: Batcher<number, string>, items: readonly number[], said: string[]) {
+    function submitEach(
+      batcher: Batcher<number, string>,
+      items: readonly number[],
+      said: string[],
+      whenLocked: WhenLocked = 'fail',
+    ) {
       return batcher
-        .submitEach(items, (index, failure) =>
+        .submitEach(items, whenLocked, (index, failure) =>
           said.push(`${items[index]} ${failure instanceof Error ? failure.name : failure}`),
         )
         .then(() => {
@@ -995,6 +1001,26 @@ describe('the batcher', () => {
       expect(said).toHaveLength(items.length + 5);
       expect(said.at(-1)).toBe('0 null');
       expect(held.waiting).toBe(0);
+    });
+
+    it('items of a locked project that may wait are let go at once, and settled behind the lock', async () => {
+      const held = new HeldWork();
+      const batcher = new Batcher(held.work, { clock: STANDING_CLOCK, projectsOf });
+      const said: string[] = [];
+      const first = submitEach(batcher, [0], said, 'wait');
+      (await held.next()).fail(new StorageLocked('locked'));
+      await first;
+      const own = await held.next();
+      const later = submitEach(batcher, [1, 1_000], said, 'wait');
+      (await held.next()).finish(named([1_000]));
+      await later;
+      expect(said).toEqual(['next', '1000 null', 'next']);
+      own.finish(named([0]));
+      const last = await held.next();
+      expect(last.items).toEqual([1]);
+      last.finish(named([1]));
+      await turn();
+      expect(said).toEqual(['next', '1000 null', 'next', '0 null', '1 null']);
     });
 
     it('items of an isolated project are waited for when no lock is there, and others follow when one is there again', async () => {
