@@ -98,6 +98,26 @@ it('the messages of a number start at 80 a second, those of several campaigns on
   expect(await read(harness, second)).toMatchObject({ status: 'completed', sentCount: 20 });
 });
 
+it('messages that are tried again count for the rate of their number, beside those of another campaign', async () => {
+  const harness = await startWithCampaigns(MUCH_CREDIT);
+  let isBusy = true;
+  harness.script(() => (isBusy ? { result: 'rejected', reason: 'Slow down', cause: 'busy' } : null));
+  const tried = await started(harness, numbersFrom(0, 100));
+  await harness.advance(29_900);
+  expect(await read(harness, tried)).toMatchObject({ status: 'running', sentCount: 0 });
+  isBusy = false;
+  const other = await started(harness, numbersFrom(200, 100));
+  await harness.advance(1_000);
+  // Those of a second, and the burst of 300 ms that a late number may send.
+  expect(harness.inbox.all().length).toBeLessThanOrEqual(80 + 24);
+  await harness.advance(60_000);
+  expect([await read(harness, tried), await read(harness, other)]).toMatchObject([
+    { status: 'completed', sentCount: 100 },
+    { status: 'completed', sentCount: 100 },
+  ]);
+  await harness.assertQuiet();
+});
+
 /** A live project, and another one with the same resources and this key. */
 function twoProjects(otherKey: string): Promise<Harness> {
   const [demo] = newPortfolio().projects;

@@ -34,6 +34,12 @@ export const PROVIDER_CONNECTIONS_MAX = 256;
  */
 export const PROVIDER_REQUESTS_PER_CONNECTION_MAX = 100;
 
+/**
+ * After a connection that ended in place of a response, each request has one of its own for this time, in milliseconds: some
+ * providers close each connection behind its first response, and a request that goes out just then is lost.
+ */
+const OWN_CONNECTIONS_MS = 300_000;
+
 /** A request that waited begins early enough to get its response. */
 const CONNECT_TIMEOUT_MS = 3_000;
 const USER_AGENT = 'Barid/1.0';
@@ -52,6 +58,8 @@ interface UndiciProviderHttpOptions {
   readonly waitMs?: number;
   /** A request in flight for longer takes no place of others, in milliseconds. */
   readonly freshMs?: number;
+  /** In place of `OWN_CONNECTIONS_MS`. */
+  readonly ownConnectionsMs?: number;
   /** Trusted instead of the system's certificate authorities, in PEM. */
   readonly ca?: string;
   /** Of the provider's name; that of `connectPeer` when absent. */
@@ -71,6 +79,9 @@ export class UndiciProviderHttp implements ProviderHttp {
   #dispatchesSoon = false;
   /** Runs while requests wait: until the next one in flight is fresh no longer. */
   #freshTimer: NodeJS.Timeout | null = null;
+  readonly #ownConnectionsMs: number;
+  /** Until then each request has a connection of its own. */
+  #ownConnectionsUntil = 0;
   #onHandedOver: (backlog: Backlog) => void = () => {};
 
   constructor({
@@ -80,10 +91,12 @@ export class UndiciProviderHttp implements ProviderHttp {
     timeoutMs = PROVIDER_RESPONSE_MS,
     waitMs = PROVIDER_WAIT_MS,
     freshMs,
+    ownConnectionsMs = OWN_CONNECTIONS_MS,
     ca,
     lookup,
   }: UndiciProviderHttpOptions = {}) {
     this.#waiting = new FairQueue(() => performance.now(), freshMs);
+    this.#ownConnectionsMs = ownConnectionsMs;
     this.#name = name;
     this.#responses = responses;
     this.#deadlines = { timeoutMs, waitMs };
@@ -117,6 +130,9 @@ export class UndiciProviderHttp implements ProviderHttp {
       };
       const call: Call = new Call(request, this.#deadlines, {
         settle,
+        brokenOff: () => {
+          this.#ownConnectionsUntil = performance.now() + this.#ownConnectionsMs;
+        },
         // Until then it has its place: a provider has no more responses that wait than requests in flight.
         responded: (read) => this.#responses.add(this.#name, () => settle(read())),
       });
@@ -150,9 +166,10 @@ export class UndiciProviderHttp implements ProviderHttp {
 
   #dispatch(): void {
     const waiting = this.#waiting;
+    const reset = performance.now() < this.#ownConnectionsUntil;
     const next = (): Call | null => waiting.take(this.#free());
     for (let call = next(); call !== null; call = next()) {
-      call.dispatch(this.#agent, waiting.begin(call));
+      call.dispatch(this.#agent, { reset, endOfFlight: waiting.begin(call) });
       this.#onHandedOver(call.backlog);
     }
     if (waiting.isEmpty || this.#freshTimer !== null) return;
@@ -179,7 +196,10 @@ export class UndiciProviderHttp implements ProviderHttp {
   }
 }
 
-function optionsOf({ method, url, headers = {}, body }: ProviderRequest): Dispatcher.DispatchOptions {
+function optionsOf(
+  { method, url, headers = {}, body }: ProviderRequest,
+  reset: boolean,
+): Dispatcher.DispatchOptions {
   const { origin, pathname, search } = new URL(url);
   return {
     origin,
@@ -189,14 +209,24 @@ function optionsOf({ method, url, headers = {}, body }: ProviderRequest): Dispat
     body: body ?? null,
     // Undici repeats an idempotent request on a broken connection: the other side may have acted on the first.
     idempotent: false,
+    reset,
   };
 }
 
 type Deadlines = Readonly<Record<'timeoutMs' | 'waitMs', number>>;
 
-/** Either is called, once. */
+/** How a call goes out. */
+interface Flight {
+  /** Whether its connection is used no more. */
+  readonly reset: boolean;
+  readonly endOfFlight: () => void;
+}
+
+/** One of `settle` and `responded` is called, once. */
 interface CallEvents {
   readonly settle: (response: ProviderResponse) => void;
+  /** The connection ended before anything of a response came; called before `settle`. */
+  readonly brokenOff: () => void;
   /** The whole response came; it is read with `read` when there is time. */
   readonly responded: (read: () => ProviderResponse) => void;
 }
@@ -240,11 +270,11 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   /** It is in flight until `endOfFlight` is called. */
-  dispatch(agent: Agent, endOfFlight: () => void): void {
+  dispatch(agent: Agent, { reset, endOfFlight }: Flight): void {
     this.#endOfFlight = endOfFlight;
     clearTimeout(this.#waitDeadline);
     try {
-      agent.dispatch(optionsOf(this.#request), this);
+      agent.dispatch(optionsOf(this.#request, reset), this);
     } catch (error) {
       this.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
     }
@@ -287,6 +317,8 @@ class Call implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     const reason = `The connection failed: ${codeOrName(error)}`;
+    const isBrokenOff = this.#controller !== null && this.#status === 0 && this.#informational === 0;
+    if (isBrokenOff && !this.#isSettled) this.#events.brokenOff();
     this.#settle({ kind: this.#controller === null ? 'not-sent' : 'unclear', reason });
   }
 

@@ -72,7 +72,7 @@ export class AdmitStarts {
           ? this.#postponedByProvider(start, project, mayBegin, now)
           : null;
       if (later !== null) postponed.set(message.smsId, later);
-      else if (message.attempts.length === 0 && project !== undefined) ready.push({ message, project });
+      else if (project !== undefined) ready.push({ message, project });
     }
     for (const [smsId, at] of await campaignLimits.admit(stores, ready, now)) postponed.set(smsId, { at });
     return postponed;

@@ -22,15 +22,19 @@ const DEADLINE_DELAY_MIN_MS = 1_000;
 /** A submit result that is not stored this long after its call must have ended is held up, in milliseconds. */
 const RESULT_LATE_MS = 1_000;
 
+/** A deadline that comes so late comes after an outage, in milliseconds: receipts could not be stored meanwhile either. */
+const DEADLINE_LATE_MS = 1_000;
+
 /**
  * After an outage of the database a submit result is stored within this time, in milliseconds: 5 s for a connection that hangs,
- * 0.5 s to the next try, and the commit.
+ * 0.5 s to the next try, and the commit. Most providers bring receipts again that soon.
  */
-export const RESULT_GRACE_MS = 6_000;
+export const GRACE_MS = 6_000;
 
 /**
  * The time of the attempt is over: the chain goes on, unless the provider has taken the message on the last channel. That one
- * waits for its receipt, and ends as sent without. An attempt whose submit result is held up gets a grace, once.
+ * waits for its receipt, and ends as sent without. An attempt gets a grace, once, when its deadline comes late or its submit
+ * result is held up.
  */
 export function deadline(message: Message, attemptNumber: number, now: number): ChainOutcome {
   const attempt = message.attempts[attemptNumber];
@@ -64,8 +68,12 @@ export function deadline(message: Message, attemptNumber: number, now: number): 
       ],
     };
   }
-  if (isResultHeldUp(attempt, message.attemptTimeoutMs, now)) {
-    const graceEndsAt = now + RESULT_GRACE_MS;
+  const { attemptTimeoutMs } = message;
+  if (
+    attempt.graceEndsAt === undefined &&
+    (isLate(attempt, attemptTimeoutMs, now) || isResultHeldUp(attempt, attemptTimeoutMs, now))
+  ) {
+    const graceEndsAt = now + GRACE_MS;
     return {
       message: replace(message, attemptNumber, { ...attempt, graceEndsAt }),
       effects: [scheduleDeadline(attemptNumber, graceEndsAt)],
@@ -81,15 +89,20 @@ export function deadline(message: Message, attemptNumber: number, now: number): 
   return timedOut.providerMessageIds.length === 0 ? outcome : withRevocation(outcome, attemptNumber);
 }
 
+/** Whether the deadline should have come before. */
+function isLate({ startedAt }: ChannelAttempt, attemptTimeoutMs: number, now: number): boolean {
+  return now >= startedAt + attemptTimeoutMs + DEADLINE_LATE_MS;
+}
+
 /**
  * Whether the result should be stored by now: its process has stopped, or the database was away and the process stores the
  * result soon. The process that finds the deadline cannot tell, for it may have started after the outage.
  */
 function isResultHeldUp(
-  { state, startedAt, graceEndsAt }: ChannelAttempt,
+  { state, startedAt }: ChannelAttempt,
   attemptTimeoutMs: number,
   now: number,
 ): boolean {
-  if (state !== 'dispatching' || graceEndsAt !== undefined) return false;
+  if (state !== 'dispatching') return false;
   return now >= startedAt + Math.min(SUBMIT_TIMEOUT_MS, attemptTimeoutMs) + RESULT_LATE_MS;
 }

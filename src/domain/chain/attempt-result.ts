@@ -1,4 +1,4 @@
-import { millisecondsInDay } from 'date-fns/constants';
+import { millisecondsInDay, millisecondsInMinute } from 'date-fns/constants';
 import type { AttemptState, ChannelAttempt, Message } from '../messages/message.ts';
 import { raiseStatus } from '../messages/message-status.ts';
 import { isForLater, type SubmitResult } from '../providers/submit-result.ts';
@@ -20,14 +20,18 @@ import {
 } from './chain-outcome.ts';
 import { receiptWindowMs } from './receipt-window.ts';
 
-/** A message of a campaign that a busy provider rejected is tried again after this time, in milliseconds. */
+/** A message of a campaign that a busy provider rejected is tried again after this time at the soonest, in milliseconds. */
 export const BUSY_RETRY_MS = 30_000;
 
 /** How long a message of a campaign is tried, from its first try on, in milliseconds. */
 export const BUSY_RETRIES_END_MS = millisecondsInDay;
 
-/** A single message has no time to lose: a busy last channel is tried again after this time, in milliseconds. */
-const SINGLE_BUSY_RETRY_MS = 2_000;
+/**
+ * How long a message waits between two tries at a busy provider, in milliseconds: as long again as it has been tried, within
+ * these bounds. So a long wait costs few tries, however many messages wait. A single message has no time to lose.
+ */
+const SINGLE_BUSY_WAIT = { min: 2_000, max: 30_000 };
+const CAMPAIGN_BUSY_WAIT = { min: BUSY_RETRY_MS, max: 10 * millisecondsInMinute };
 
 /** The states of an attempt of which a provider may say still that it took the message. */
 const NOT_TAKEN_YET: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatching', 'unknown', 'busy']);
@@ -102,14 +106,17 @@ function rejected(
 ): ChainOutcome {
   const ended = { ...attempt, reason: providerText(result.reason), endedAt: now };
   // A channel whose result was unknown is never called again, whatever it says later.
-  if (attempt.state === 'dispatching' && isForLater(result) && now < busyRetriesEnd(message, attemptNumber)) {
-    return {
-      message: replace(message, attemptNumber, { ...ended, state: 'busy' }),
-      effects: [
-        { kind: 'unschedule', attemptNumber },
-        { kind: 'schedule-start', attemptNumber, at: now + busyRetryMs(message) },
-      ],
-    };
+  if (attempt.state === 'dispatching' && isForLater(result)) {
+    const at = busyRetryAt(message, attemptNumber, attempt, now);
+    if (at !== null) {
+      return {
+        message: replace(message, attemptNumber, { ...ended, state: 'busy' }),
+        effects: [
+          { kind: 'unschedule', attemptNumber },
+          { kind: 'schedule-start', attemptNumber, at },
+        ],
+      };
+    }
   }
   const afterwards = replace(message, attemptNumber, { ...ended, state: 'rejected' });
   if (!isCurrent(message, attemptNumber) || message.isFinal) return withoutEffects(afterwards);
@@ -143,20 +150,23 @@ function unknown(
 }
 
 /**
- * Until when a busy provider is tried again. A single message goes on with the next channel; on its last one it waits for as
- * long as an attempt may take.
+ * When a busy provider is tried again, or null: a single message goes on with the next channel, and on its last one is tried for
+ * as long as an attempt may take.
  */
-function busyRetriesEnd(message: Message, attemptNumber: number): number {
-  const attempt = message.attempts[attemptNumber];
-  if (attempt === undefined || message.isFinal) return Number.NEGATIVE_INFINITY;
-  if (message.campaignId !== null) return triedSince(attempt) + BUSY_RETRIES_END_MS;
-  return isLast(message, attemptNumber)
-    ? triedSince(attempt) + message.attemptTimeoutMs - SINGLE_BUSY_RETRY_MS
-    : Number.NEGATIVE_INFINITY;
-}
-
-function busyRetryMs({ campaignId }: Message): number {
-  return campaignId === null ? SINGLE_BUSY_RETRY_MS : BUSY_RETRY_MS;
+function busyRetryAt(
+  message: Message,
+  attemptNumber: number,
+  attempt: ChannelAttempt,
+  now: number,
+): number | null {
+  if (message.isFinal) return null;
+  const isSingle = message.campaignId === null;
+  if (isSingle && !isLast(message, attemptNumber)) return null;
+  const { min, max } = isSingle ? SINGLE_BUSY_WAIT : CAMPAIGN_BUSY_WAIT;
+  const triedForMs = isSingle ? message.attemptTimeoutMs - min : BUSY_RETRIES_END_MS;
+  const triedMs = now - triedSince(attempt);
+  const leftMs = triedForMs - triedMs;
+  return leftMs > 0 ? now + Math.max(min, Math.min(triedMs, max, leftMs)) : null;
 }
 
 /** A channel took the message: the status is `sent` once, and only before the final status. */

@@ -52,7 +52,7 @@ export interface ChannelAttempt {
   /** When it started for the first time; absent unless a busy provider made it start again. */
   readonly triedSince?: number;
   readonly endedAt: number | null;
-  /** When the grace for its submit result ends; absent unless its deadline came before the result. */
+  /** When its grace ends; absent unless its deadline came late, or before its submit result. */
   readonly graceEndsAt?: number;
 }
 

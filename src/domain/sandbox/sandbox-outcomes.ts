@@ -179,7 +179,7 @@ export const SANDBOX_OUTCOMES: Readonly<Record<string, SandboxOutcome>> = {
     whatsapp: rejected('The parameters do not fit the template'),
     otherwise: deliveredSoon,
   }),
-  '0203': sends('whatsapp is busy: a campaign tries again every 30 s, for 24 h', {
+  '0203': sends('whatsapp is busy: a campaign tries again after 30 s and at longer intervals, for 24 h', {
     whatsapp: { ...rejected('Too many messages were sent to this number'), cause: 'busy' },
     otherwise: deliveredSoon,
   }),

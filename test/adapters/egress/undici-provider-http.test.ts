@@ -186,6 +186,35 @@ describe('the HTTP client of a provider', () => {
     expect(peer.connections()).toBeLessThanOrEqual(2);
   });
 
+  /** Responds to two requests, and closes the connection when the second one of it comes. Returns what the third one says. */
+  async function connectionHeaderAfterBreak(http: UndiciProviderHttp): Promise<string | undefined> {
+    const peer = await serve((response, _, count) => {
+      if (count === 2) response.socket?.destroy();
+      else response.end('ok');
+    });
+    const send = () => http.send({ method: 'POST', url: peer.url(), body: 'x' });
+    expect([(await send()).kind, (await send()).kind]).toEqual(['responded', 'unclear']);
+    expect(await send()).toMatchObject({ status: 200 });
+    return peer.requests.at(-1)?.headers.connection;
+  }
+
+  it('after a connection that ended in place of a response, each request has one of its own for a while', async () => {
+    expect(await connectionHeaderAfterBreak(client())).toBe('close');
+    expect(await connectionHeaderAfterBreak(client({ ownConnectionsMs: 0 }))).toBe('keep-alive');
+  });
+
+  it('a response that began and breaks off leaves the others their connections', async () => {
+    const peer = await serve((response, _, count) => {
+      if (count > 1) return void response.end('ok');
+      response.writeHead(200, { 'content-length': '10' }).write('x');
+      setImmediate(() => response.socket?.destroy());
+    });
+    const http = client();
+    expect(await http.send({ method: 'POST', url: peer.url() })).toMatchObject({ kind: 'unclear' });
+    expect(await http.send({ method: 'POST', url: peer.url() })).toMatchObject({ status: 200 });
+    expect(peer.requests.at(-1)?.headers.connection).toBe('keep-alive');
+  });
+
   it('a request to a port that nothing listens on is not sent', async () => {
     const url = `http://127.0.0.1:${await idlePort()}/`;
     expect(await client().send({ method: 'POST', url })).toEqual({

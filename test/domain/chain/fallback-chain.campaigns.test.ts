@@ -10,6 +10,7 @@ import {
   anAttempt,
   aTemplateContent,
   HOUR_MS,
+  MINUTE_MS,
   NOW,
   SECOND_MS,
 } from '../../support/builders.ts';
@@ -84,9 +85,23 @@ describe('a message of a campaign', () => {
     expect(tell(again, start)).toEqual({ message: again, effects: [] });
   });
 
+  it.each([
+    [31 * SECOND_MS, 31_000],
+    [5 * MINUTE_MS, 300_000],
+    [11 * MINUTE_MS, 600_000],
+    [12 * HOUR_MS, 600_000],
+    [24 * HOUR_MS - MINUTE_MS, 60_000],
+    [24 * HOUR_MS - 1, 30_000],
+  ])(
+    'a message of a campaign that was tried for %i ms waits for %i ms: as long again, ten minutes at most',
+    (triedMs, waitMs) => {
+      const busy = tell(dispatching, rejectedFor('busy'), NOW + triedMs);
+      expect(busy.effects).toEqual(['unschedule 0', `start 0 in ${waitMs}`]);
+    },
+  );
+
   it('a message of a campaign fails when the provider is busy a day after the first try', () => {
     const last = tell(dispatching, rejectedFor('busy'), NOW + 24 * HOUR_MS - 1);
-    expect(last.effects).toEqual(['unschedule 0', 'start 0 in 30000']);
     const again = tell(last.message, start, NOW + 24 * HOUR_MS).message;
     const { message, effects } = tell(again, rejectedFor('busy'), NOW + 24 * HOUR_MS);
     expect(message).toMatchObject({ status: 'failed', isFinal: true, errorReason: 'Not now' });
@@ -162,6 +177,21 @@ describe('a message that was sent by itself', () => {
     const two: Message = { ...single, content: aCode(), channels: ['whatsapp', 'sms'] };
     expect(tell(two, rejectedFor('busy')).effects).toEqual(['unschedule 0', 'start 1']);
   });
+
+  it.each([
+    [1 * SECOND_MS, 2_000],
+    [3 * SECOND_MS, 3_000],
+    [29 * SECOND_MS, 29_000],
+    [2 * MINUTE_MS, 30_000],
+    [5 * MINUTE_MS - 12 * SECOND_MS, 10_000],
+  ])(
+    'a single message that was tried for %i ms waits for %i ms: as long again, thirty seconds at most',
+    (triedMs, waitMs) => {
+      const text: Message = { ...single, attemptTimeoutMs: 5 * MINUTE_MS };
+      const busy = tell(text, rejectedFor('busy'), NOW + triedMs);
+      expect(busy.effects).toEqual(['unschedule 0', `start 0 in ${waitMs}`]);
+    },
+  );
 
   it('a single message tries a busy last channel again two seconds later, for as long as an attempt may take', () => {
     const again = tell(single, rejectedFor('busy'));
