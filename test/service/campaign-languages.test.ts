@@ -93,7 +93,8 @@ it('a campaign whose template is paused on its way fails, and does not go out in
   const id = await startedInArabic(service);
   await service.advance(0);
   meta.moreTemplates = [arabic('PAUSED')];
-  await service.advance(HOUR_MS + MINUTE_MS);
+  // Resources are fetched after an hour, and what waits is tried within ten minutes.
+  await service.advance(HOUR_MS + 11 * MINUTE_MS);
   expect(await read(service, id)).toMatchObject({
     status: 'failed',
     errorMessage: 'The template does not exist, or is not approved',
