@@ -144,7 +144,7 @@ import {
   UNSTARTED_RECIPIENTS_MAX,
 } from '../../src/domain/campaigns/campaign.ts';
 import { FAST_MESSAGES_PER_SECOND, MESSAGES_PER_SECOND } from '../../src/domain/campaigns/sending-rate.ts';
-import { GRACE_MS } from '../../src/domain/chain/attempt-deadline.ts';
+import { ATTEMPT_GRACE_MS } from '../../src/domain/chain/attempt-deadline.ts';
 import { LEASE_MS, RENEW_EVERY_MS } from '../../src/domain/jobs/job.ts';
 import {
   CUSTOM_MESSAGE_CHARACTERS_MAX,
@@ -463,7 +463,7 @@ describe('docs/operations.md', () => {
       `a lease ends after ${LEASE_MS / 1_000} seconds`,
       `renews the leases of webhooks every ${RENEW_EVERY_MS / 1_000} seconds`,
       `${LEASES_TRUSTED_MS / 1_000} seconds after its last heartbeat`,
-      `stays unknown until ${GRACE_MS / 1_000} seconds after its deadline`,
+      `stays unknown until ${ATTEMPT_GRACE_MS / 1_000} seconds after its deadline`,
       `a result counts as unknown after ${SUBMIT_TIMEOUT_MS / 1_000} seconds`,
     ];
     expect(WORKER_HEARTBEAT_MS).toBe(1_000);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { GRACE_MS } from '../../src/domain/chain/attempt-deadline.ts';
+import { ATTEMPT_GRACE_MS } from '../../src/domain/chain/attempt-deadline.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/domain/jobs/job.ts';
 import { Gate } from '../support/job-collector.ts';
 import { seedWith, verification } from '../support/seeds.ts';
@@ -89,7 +89,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       group.clock.at += ATTEMPT_TIMEOUT_MS;
       // The deadline of whatsapp leaves the result that nobody has seen its time; then the start of sms.
       await run(quick, await lease(quick));
-      group.clock.at += GRACE_MS;
+      group.clock.at += ATTEMPT_GRACE_MS;
       await run(quick, await lease(quick));
       await run(quick, await lease(quick));
       await quick.service.idle();

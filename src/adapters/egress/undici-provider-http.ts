@@ -35,10 +35,10 @@ export const PROVIDER_CONNECTIONS_MAX = 256;
 export const PROVIDER_REQUESTS_PER_CONNECTION_MAX = 100;
 
 /**
- * After a connection that ended in place of a response, each request has one of its own for this time, in milliseconds: some
- * providers close each connection behind its first response, and a request that goes out just then is lost.
+ * After a connection that ended in place of a response, each request is the last one on its connection for this time, in
+ * milliseconds: some providers close each connection behind its first response, and a request that goes out just then is lost.
  */
-const OWN_CONNECTIONS_MS = 300_000;
+const LAST_ON_CONNECTION_MS = 300_000;
 
 /** A request that waited begins early enough to get its response. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -58,8 +58,8 @@ interface UndiciProviderHttpOptions {
   readonly waitMs?: number;
   /** A request in flight for longer takes no place of others, in milliseconds. */
   readonly freshMs?: number;
-  /** In place of `OWN_CONNECTIONS_MS`. */
-  readonly ownConnectionsMs?: number;
+  /** In place of `LAST_ON_CONNECTION_MS`. */
+  readonly lastOnConnectionMs?: number;
   /** Trusted instead of the system's certificate authorities, in PEM. */
   readonly ca?: string;
   /** Of the provider's name; that of `connectPeer` when absent. */
@@ -79,9 +79,9 @@ export class UndiciProviderHttp implements ProviderHttp {
   #dispatchesSoon = false;
   /** Runs while requests wait: until the next one in flight is fresh no longer. */
   #freshTimer: NodeJS.Timeout | null = null;
-  readonly #ownConnectionsMs: number;
-  /** Until then each request has a connection of its own. */
-  #ownConnectionsUntil = 0;
+  readonly #lastOnConnectionMs: number;
+  /** Until then each request is the last one on its connection. */
+  #lastOnConnectionUntil = 0;
   #onHandedOver: (backlog: Backlog) => void = () => {};
 
   constructor({
@@ -91,12 +91,12 @@ export class UndiciProviderHttp implements ProviderHttp {
     timeoutMs = PROVIDER_RESPONSE_MS,
     waitMs = PROVIDER_WAIT_MS,
     freshMs,
-    ownConnectionsMs = OWN_CONNECTIONS_MS,
+    lastOnConnectionMs = LAST_ON_CONNECTION_MS,
     ca,
     lookup,
   }: UndiciProviderHttpOptions = {}) {
     this.#waiting = new FairQueue(() => performance.now(), freshMs);
-    this.#ownConnectionsMs = ownConnectionsMs;
+    this.#lastOnConnectionMs = lastOnConnectionMs;
     this.#name = name;
     this.#responses = responses;
     this.#deadlines = { timeoutMs, waitMs };
@@ -131,7 +131,7 @@ export class UndiciProviderHttp implements ProviderHttp {
       const call: Call = new Call(request, this.#deadlines, {
         settle,
         brokenOff: () => {
-          this.#ownConnectionsUntil = performance.now() + this.#ownConnectionsMs;
+          this.#lastOnConnectionUntil = performance.now() + this.#lastOnConnectionMs;
         },
         // Until then it has its place: a provider has no more responses that wait than requests in flight.
         responded: (read) => this.#responses.add(this.#name, () => settle(read())),
@@ -166,7 +166,7 @@ export class UndiciProviderHttp implements ProviderHttp {
 
   #dispatch(): void {
     const waiting = this.#waiting;
-    const reset = performance.now() < this.#ownConnectionsUntil;
+    const reset = performance.now() < this.#lastOnConnectionUntil;
     const next = (): Call | null => waiting.take(this.#free());
     for (let call = next(); call !== null; call = next()) {
       call.dispatch(this.#agent, { reset, endOfFlight: waiting.begin(call) });
@@ -209,7 +209,8 @@ function optionsOf(
     body: body ?? null,
     // Undici repeats an idempotent request on a broken connection: the other side may have acted on the first.
     idempotent: false,
-    reset,
+    // Without it undici decides by the method.
+    ...(reset ? { reset } : {}),
   };
 }
 
@@ -217,7 +218,7 @@ type Deadlines = Readonly<Record<'timeoutMs' | 'waitMs', number>>;
 
 /** How a call goes out. */
 interface Flight {
-  /** Whether its connection is used no more. */
+  /** Whether it is the last one on its connection. */
   readonly reset: boolean;
   readonly endOfFlight: () => void;
 }
@@ -225,7 +226,7 @@ interface Flight {
 /** One of `settle` and `responded` is called, once. */
 interface CallEvents {
   readonly settle: (response: ProviderResponse) => void;
-  /** The connection ended before anything of a response came; called before `settle`. */
+  /** A connection that was to be used again ended before anything of a response came; called before `settle`. */
   readonly brokenOff: () => void;
   /** The whole response came; it is read with `read` when there is time. */
   readonly responded: (read: () => ProviderResponse) => void;
@@ -245,6 +246,7 @@ class Call implements Dispatcher.DispatchHandler {
   #status = 0;
   #informational = 0;
   #endOfFlight: (() => void) | null = null;
+  #isLastOnConnection = false;
   #isSettled = false;
 
   constructor(request: ProviderRequest, { timeoutMs, waitMs }: Deadlines, events: CallEvents) {
@@ -272,6 +274,7 @@ class Call implements Dispatcher.DispatchHandler {
   /** It is in flight until `endOfFlight` is called. */
   dispatch(agent: Agent, { reset, endOfFlight }: Flight): void {
     this.#endOfFlight = endOfFlight;
+    this.#isLastOnConnection = reset;
     clearTimeout(this.#waitDeadline);
     try {
       agent.dispatch(optionsOf(this.#request, reset), this);
@@ -317,7 +320,11 @@ class Call implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     const reason = `The connection failed: ${codeOrName(error)}`;
-    const isBrokenOff = this.#controller !== null && this.#status === 0 && this.#informational === 0;
+    const isBrokenOff =
+      this.#controller !== null &&
+      !this.#isLastOnConnection &&
+      this.#status === 0 &&
+      this.#informational === 0;
     if (isBrokenOff && !this.#isSettled) this.#events.brokenOff();
     this.#settle({ kind: this.#controller === null ? 'not-sent' : 'unclear', reason });
   }

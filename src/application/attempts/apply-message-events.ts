@@ -62,7 +62,7 @@ export class ApplyMessageEvents {
     this.#receipts = new RotatingBatches({
       batchMax: BATCH_ITEMS_MAX,
       keyOf: ({ channel }) => channel,
-      handle: (receipts, settled) => this.#batcher.submitEach(receipts.map(receivedItem), 'wait', settled),
+      work: (receipts, settled) => this.#batcher.submitEach(receipts.map(receivedItem), 'wait', settled),
     });
   }
 
@@ -109,7 +109,7 @@ export class ApplyMessageEvents {
    * batch of them is tried at a time, by channel in rotation, so that submit results go between.
    */
   received(receipts: readonly SubmissionReceipt[]): Promise<void> {
-    return this.#receipts.handle(receipts);
+    return this.#receipts.submit(receipts);
   }
 
   /** The same for receipts that come again soon, each by itself: see `Batcher.submitEach`. */

@@ -54,8 +54,9 @@ export class CampaignLimits {
     if (ofCampaigns.length === 0) return new Map();
     const retryAts = new Map<string, number>();
     for (const senders of await sendersOf(stores, ofCampaigns)) {
-      const inTime = this.#keepRate(senders, retryAts, now);
-      for (const [smsId, at] of await keepDailyLimit(stores, { ...senders, messages: inTime }, now)) {
+      // The conversation of a message that is tried again was opened at its first try.
+      const openers = this.#keepRate(senders, retryAts, now).filter(({ attempts }) => attempts.length === 0);
+      for (const [smsId, at] of await keepDailyLimit(stores, { ...senders, messages: openers }, now)) {
         retryAts.set(smsId, at);
       }
     }

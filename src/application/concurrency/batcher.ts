@@ -116,8 +116,9 @@ export class Batcher<Item, Result> {
 
   /**
    * Calls `settled` once for each item: with null when it is done, else with its error. Resolves when no other item waits for
-   * these: each is settled, or its project has met a lock. With `whenLocked` as `fail`, an item of a project that is locked
-   * already is settled with `StorageLocked` at once. It runs all the same, unless a full batch of its project waits.
+   * these: each is settled, or its project has met a lock. An item of a project that is locked already, and of which a full batch
+   * waits, is settled with `StorageLocked` at once, and does not run. With `whenLocked` as `fail` so is any other item of a locked
+   * project, but it runs all the same.
    */
   submitEach(items: readonly Item[], whenLocked: WhenLocked, settled: ItemSettled): Promise<void> {
     if (items.length === 0) return Promise.resolve();
@@ -200,7 +201,7 @@ export class Batcher<Item, Result> {
     failure: StorageLocked,
     lockWait: LockWait,
   ): Promise<void> {
-    this.#ofProject?.isolation.meetLock();
+    this.#meetLock();
     if (lockWait === 'long') return rejectAll(batch, failure);
     try {
       const again = batch.map(asRepeated);
@@ -237,10 +238,11 @@ export class Batcher<Item, Result> {
   /** Adds an item of the isolated project whose batcher this is. */
   #addIsolated(waiting: Waiting<Item, Result>): void {
     const { isolated, whenLocked, reject } = waiting;
-    if (this.#isLocked) isolated?.();
-    if (this.#isLocked && whenLocked === 'fail') {
-      reject(new StorageLocked('A row of the project is locked'));
-      if (this.#waiting.length >= BATCH_ITEMS_MAX) return;
+    if (this.#isLocked && whenLocked !== undefined) {
+      isolated?.();
+      const isFull = this.#waiting.length >= BATCH_ITEMS_MAX;
+      if (isFull || whenLocked === 'fail') reject(new StorageLocked('A row of the project is locked'));
+      if (isFull) return;
     }
     this.#add([waiting]);
   }
@@ -248,8 +250,15 @@ export class Batcher<Item, Result> {
   /** The batcher of a project that has met a lock. */
   #isolate(projectId: string): Batcher<Item, Result> {
     const batcher = this.#isolated.get(projectId) ?? this.#newIsolated(projectId);
-    batcher.#ofProject?.isolation.meetLock();
+    batcher.#meetLock();
     return batcher;
+  }
+
+  /** What waits in this batcher of a project runs behind the lock, too. */
+  #meetLock(): void {
+    if (this.#ofProject === null) return;
+    this.#ofProject.isolation.meetLock();
+    for (const { isolated } of this.#waiting) isolated?.();
   }
 
   #newIsolated(projectId: string): Batcher<Item, Result> {

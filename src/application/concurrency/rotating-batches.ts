@@ -8,7 +8,7 @@ interface RotatingBatchesOptions<Item> {
   readonly batchMax: number;
   readonly keyOf: (item: Item) => string;
   /** Calls `settled` once for each item. Resolves when the next batch may follow, and never rejects. */
-  readonly handle: (batch: readonly Item[], settled: ItemSettled) => Promise<void>;
+  readonly work: (batch: readonly Item[], settled: ItemSettled) => Promise<void>;
 }
 
 interface Waiting<Item> {
@@ -30,7 +30,7 @@ export class RotatingBatches<Item> {
   }
 
   /** Resolves when all items are done. Rejects with the first failure when all of them are settled. */
-  handle(items: readonly Item[]): Promise<void> {
+  submit(items: readonly Item[]): Promise<void> {
     if (items.length === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
       let open = items.length;
@@ -57,7 +57,7 @@ export class RotatingBatches<Item> {
         if (failure instanceof StorageAway) away = failure;
         batch[index]?.settle(failure);
       };
-      await this.#options.handle(
+      await this.#options.work(
         batch.map(({ item }) => item),
         settled,
       );

@@ -5,13 +5,13 @@ export interface Waiting<Item, Result> {
   readonly repeated: boolean;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
-  /** Called when its project meets a lock, or has met one: nobody waits for the item any more. */
+  /** Called when its project meets a lock, or has met one: no other item waits for it any more. */
   readonly isolated?: () => void;
-  /** What becomes of it when its project is locked already; without it, it waits for the lock. */
+  /** What becomes of it when its project is locked already. All items that have `isolated` have it. */
   readonly whenLocked?: WhenLocked;
 }
 
-/** `wait`: the item waits for the lock. `fail`: it fails at once, and runs all the same: it can come again soon. */
+/** `wait`: the item waits for the lock. `fail`: it fails at once, and runs all the same, because it can come again soon. */
 export type WhenLocked = 'wait' | 'fail';
 
 /** What became of an item: `failure` is null when it is done. */

@@ -49,8 +49,9 @@ export type EventSettled = (index: number, failure: unknown) => void;
  * acknowledge them. Rejects when one may not be committed: the provider then brings them again. An event may come any number of
  * times.
  *
- * With `settled`, which is called once for each event, it never rejects. It resolves when the next events may follow: those that
- * are not settled then wait for a lock of their project, and no event of another project waits for them.
+ * With `settled`, which is called once for each event, it never rejects. It resolves when the next events may follow: receipts
+ * that are not settled then wait for a lock of their project, and no receipt of another project waits for them. Inbound messages
+ * are all settled.
  */
 export type ProviderEventSink = (events: readonly ProviderEvent[], settled?: EventSettled) => Promise<void>;
 

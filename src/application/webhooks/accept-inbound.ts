@@ -51,7 +51,7 @@ export class AcceptInbound {
     this.#arrivals = new RotatingBatches({
       batchMax: INBOUND_STORED_AT_ONCE_MAX,
       keyOf: ({ whatsappPhoneId }) => whatsappPhoneId,
-      handle: (arrivals, settled) => share.run(() => this.#batcher.submitEach(arrivals, 'wait', settled)),
+      work: (arrivals, settled) => share.run(() => this.#batcher.submitEach(arrivals, 'wait', settled)),
     });
   }
 
@@ -61,7 +61,7 @@ export class AcceptInbound {
    * that arrive together are one transaction, which takes one connection.
    */
   execute(arrivals: readonly InboundArrival[]): Promise<void> {
-    return this.#arrivals.handle(arrivals);
+    return this.#arrivals.submit(arrivals);
   }
 
   /** Arrivals at numbers without a webhook go together: their projects are not known. */

@@ -29,7 +29,7 @@ const DEADLINE_LATE_MS = 1_000;
  * After an outage of the database a submit result is stored within this time, in milliseconds: 5 s for a connection that hangs,
  * 0.5 s to the next try, and the commit. Most providers bring receipts again that soon.
  */
-export const GRACE_MS = 6_000;
+export const ATTEMPT_GRACE_MS = 6_000;
 
 /**
  * The time of the attempt is over: the chain goes on, unless the provider has taken the message on the last channel. That one
@@ -73,7 +73,7 @@ export function deadline(message: Message, attemptNumber: number, now: number): 
     attempt.graceEndsAt === undefined &&
     (isLate(attempt, attemptTimeoutMs, now) || isResultHeldUp(attempt, attemptTimeoutMs, now))
   ) {
-    const graceEndsAt = now + GRACE_MS;
+    const graceEndsAt = now + ATTEMPT_GRACE_MS;
     return {
       message: replace(message, attemptNumber, { ...attempt, graceEndsAt }),
       effects: [scheduleDeadline(attemptNumber, graceEndsAt)],

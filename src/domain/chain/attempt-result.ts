@@ -30,8 +30,8 @@ export const BUSY_RETRIES_END_MS = millisecondsInDay;
  * How long a message waits between two tries at a busy provider, in milliseconds: as long again as it has been tried, within
  * these bounds. So a long wait costs few tries, however many messages wait. A single message has no time to lose.
  */
-const SINGLE_BUSY_WAIT = { min: 2_000, max: 30_000 };
-const CAMPAIGN_BUSY_WAIT = { min: BUSY_RETRY_MS, max: 10 * millisecondsInMinute };
+const SINGLE_BUSY_WAIT_MS = { min: 2_000, max: 30_000 };
+const CAMPAIGN_BUSY_WAIT_MS = { min: BUSY_RETRY_MS, max: 10 * millisecondsInMinute };
 
 /** The states of an attempt of which a provider may say still that it took the message. */
 const NOT_TAKEN_YET: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatching', 'unknown', 'busy']);
@@ -162,7 +162,7 @@ function busyRetryAt(
   if (message.isFinal) return null;
   const isSingle = message.campaignId === null;
   if (isSingle && !isLast(message, attemptNumber)) return null;
-  const { min, max } = isSingle ? SINGLE_BUSY_WAIT : CAMPAIGN_BUSY_WAIT;
+  const { min, max } = isSingle ? SINGLE_BUSY_WAIT_MS : CAMPAIGN_BUSY_WAIT_MS;
   const triedForMs = isSingle ? message.attemptTimeoutMs - min : BUSY_RETRIES_END_MS;
   const triedMs = now - triedSince(attempt);
   const leftMs = triedForMs - triedMs;

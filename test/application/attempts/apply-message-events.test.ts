@@ -154,10 +154,12 @@ it('receipts of a project that meets a lock are committed once it is released, a
   await Promise.all(others);
   expect(committed.toSorted()).toEqual(['sms-a:two', 'sms-b:three']);
   expect(applyMessageEvents.isLocked('locked')).toBe(true);
+  const later = applyMessageEvents.received(receipts.slice(0, 1));
+  await applyMessageEvents.received(receipts.slice(1));
   isLocked = false;
   unlock.open();
-  await one;
-  expect(committed).toHaveLength(3);
+  await Promise.all([one, later]);
+  expect(committed).toHaveLength(6);
 });
 
 /** What `unitOfWork.run` does, one function after the other, and then nothing. */
@@ -294,10 +296,10 @@ it('jobs do not wait for a submit result that a lock holds up', async () => {
   await stored;
 });
 
-it('a submit result waits for one batch of the receipts of a callback, and not for all of them', async () => {
-  const many = Array.from({ length: 4 * BATCH_ITEMS_MAX }, () => receipts).flat();
-  const { applyMessageEvents, recorded } = world({ known: many.length, found: 0 });
-  const receiving = applyMessageEvents.received(many);
+it('a submit result waits for one batch of the receipts of many callbacks, and not for all of them', async () => {
+  const callbacks = Array.from({ length: 4 * BATCH_ITEMS_MAX }, () => receipts);
+  const { applyMessageEvents, recorded } = world({ known: callbacks.flat().length, found: 0 });
+  const receiving = Promise.all(callbacks.map((some) => applyMessageEvents.received(some)));
   await applyMessageEvents.submitted({
     smsId: 'sms-1',
     attemptNumber: 0,

@@ -6,6 +6,7 @@ import type { Message } from '../../../src/domain/messages/message.ts';
 import type { PhoneNumber } from '../../../src/domain/shared/phone-number.ts';
 import {
   aMessage,
+  anAttempt,
   anId,
   anSmsId,
   aProject,
@@ -37,6 +38,7 @@ const messageTo = (phoneNumber: PhoneNumber, n: number, from = NUMBER.id): Messa
     projectId: PROJECT.id,
     campaignId: anId(),
     phoneNumber,
+    attempts: [],
     whatsappSender: { accountId: null, phoneId: from, templateName: null },
   });
 /** Messages 1, 2 and so on to numbers of their own. */
@@ -96,6 +98,19 @@ describe('the limits of campaigns', () => {
     const [first] = messages(1) as [Message];
     await retryAts([first, { ...messageTo(testNumbers(1, '0004')[0] as PhoneNumber, 9), campaignId: null }]);
     expect(await conversations()).toMatchObject([{ phone_number: first.phoneNumber }]);
+  });
+
+  it('a message that is tried again counts for the rate, and opens no conversation anew when its own has ended', async () => {
+    await open();
+    await opened(LIMIT, NOW);
+    const again = (count: number) =>
+      messages(count).map((each) => ({
+        ...each,
+        attempts: [anAttempt({ channel: 'whatsapp', state: 'busy', startedAt: NOW - DAY_MS })],
+      }));
+    expect(await retryAts(again(24))).toEqual({});
+    expect(Object.keys(await retryAts(again(2)))).toEqual([anSmsId(1), anSmsId(2)]);
+    expect(await conversations()).toHaveLength(LIMIT);
   });
 
   it('a number that is gone from the resources is not limited', async () => {

@@ -1023,6 +1023,51 @@ describe('the batcher', () => {
       expect(said).toEqual(['next', '1000 null', 'next', '0 null', '1 null']);
     });
 
+    it('a full batch of items of a locked project may wait, and those beyond it fail at once', async () => {
+      const held = new HeldWork();
+      const batcher = new Batcher(held.work, { clock: STANDING_CLOCK, projectsOf });
+      const said: string[] = [];
+      const first = submitEach(batcher, [0], said, 'wait');
+      (await held.next()).fail(new StorageLocked('locked'));
+      await first;
+      const own = await held.next();
+      const items = Array.from({ length: BATCH_ITEMS_MAX }, (_, index) => index + 1);
+      const later = submitEach(batcher, [...items, 2, 1_000], said, 'wait');
+      (await held.next()).finish(named([1_000]));
+      await later;
+      expect(said).toEqual(['next', '2 StorageLocked', '1000 null', 'next']);
+      own.finish(named([0]));
+      const last = await held.next();
+      expect(last.items).toEqual(items);
+      last.finish(named(items));
+      await turn();
+      expect(said).toHaveLength(items.length + 5);
+      expect(held.waiting).toBe(0);
+    });
+
+    it('items that wait for a batch of their isolated project are let go when that meets a lock again', async () => {
+      const held = new HeldWork();
+      const batcher = new Batcher(held.work, { clock: STANDING_CLOCK, projectsOf });
+      const said: string[] = [];
+      const first = submitEach(batcher, [0], said, 'wait');
+      (await held.next()).fail(new StorageLocked('locked'));
+      (await held.next()).finish(named([0]));
+      await first;
+      const second = submitEach(batcher, [1], said, 'wait');
+      const own = await held.next();
+      const third = submitEach(batcher, [2], said, 'wait');
+      await turn();
+      expect([own.run.lockWait, said]).toEqual(['brief', ['next', '0 null']]);
+      own.fail(new StorageLocked('locked'));
+      await Promise.all([second, third]);
+      expect(said.slice(2)).toEqual(['next', 'next']);
+      const again = await held.next();
+      expect([again.items, again.run.lockWait]).toEqual([[2, 1], 'long']);
+      again.finish(named([2, 1]));
+      await turn();
+      expect(said.slice(4)).toEqual(['2 null', '1 null']);
+    });
+
     it('items of an isolated project are waited for when no lock is there, and others follow when one is there again', async () => {
       const held = new HeldWork();
       const batcher = new Batcher(held.work, { clock: STANDING_CLOCK, projectsOf });

@@ -16,7 +16,7 @@ class Batches {
   readonly batches = new RotatingBatches<string>({
     batchMax: 2,
     keyOf: (item) => item.charAt(0),
-    handle: (items, settled) =>
+    work: (items, settled) =>
       new Promise((letNextFollow) => {
         this.handedOver.push({ items, settled, letNextFollow });
       }),
@@ -54,8 +54,8 @@ function outcomeOf(promise: Promise<void>) {
 describe('batches in rotation', () => {
   it('items of many callers go one batch after the other, by key in rotation', async () => {
     const world = new Batches();
-    const many = outcomeOf(world.batches.handle(['a1', 'a2', 'a3', 'a4']));
-    const one = outcomeOf(world.batches.handle(['b1']));
+    const many = outcomeOf(world.batches.submit(['a1', 'a2', 'a3', 'a4']));
+    const one = outcomeOf(world.batches.submit(['b1']));
     await round();
     expect(world.items).toEqual([['a1', 'b1']]);
     await world.end();
@@ -67,18 +67,18 @@ describe('batches in rotation', () => {
         ['a2', 'a3'],
       ],
     ]);
-    const late = outcomeOf(world.batches.handle(['c1']));
+    const late = outcomeOf(world.batches.submit(['c1']));
     await world.end();
     expect(world.items.at(-1)).toEqual(['a4', 'c1']);
     await world.end();
     expect([many.is, late.is, world.items.length]).toEqual(['done', 'done', 3]);
-    await world.batches.handle([]);
+    await world.batches.submit([]);
   });
 
   it('a call rejects with its first failure once all of its items are settled, and no other call does', async () => {
     const world = new Batches();
-    const failing = outcomeOf(world.batches.handle(['a1', 'a2', 'a3']));
-    const other = outcomeOf(world.batches.handle(['b1']));
+    const failing = outcomeOf(world.batches.submit(['a1', 'a2', 'a3']));
+    const other = outcomeOf(world.batches.submit(['b1']));
     await round();
     await world.end((item) => (item === 'a1' ? 'first' : null));
     expect([failing.is, other.is]).toEqual(['open', 'done']);
@@ -88,8 +88,8 @@ describe('batches in rotation', () => {
 
   it('the next batch follows when nobody waits for the items of the one before, though they are not settled', async () => {
     const world = new Batches();
-    const held = outcomeOf(world.batches.handle(['a1', 'a2']));
-    const other = outcomeOf(world.batches.handle(['b1']));
+    const held = outcomeOf(world.batches.submit(['a1', 'a2']));
+    const other = outcomeOf(world.batches.submit(['b1']));
     await round();
     world.handedOver[0]?.settled(1, null);
     world.handedOver[0]?.letNextFollow();
@@ -104,11 +104,11 @@ describe('batches in rotation', () => {
   it('when the database is away, what waits fails without being handed over, and later items are tried again', async () => {
     const world = new Batches();
     const away = new StorageAway(new Error('planted'));
-    const all = outcomeOf(world.batches.handle(['a1', 'a2', 'a3', 'a4', 'a5']));
+    const all = outcomeOf(world.batches.submit(['a1', 'a2', 'a3', 'a4', 'a5']));
     await round();
     await world.end(() => away);
     expect([all.is, world.items]).toEqual([away, [['a1', 'a2']]]);
-    const later = outcomeOf(world.batches.handle(['a6']));
+    const later = outcomeOf(world.batches.submit(['a6']));
     await round();
     await world.end();
     expect(later.is).toBe('done');

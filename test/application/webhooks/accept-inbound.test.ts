@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { nextRound } from '../../../src/application/concurrency/next-round.ts';
+import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { StorageAway } from '../../../src/application/errors/storage-unavailable.ts';
 import type { InboundArrival } from '../../../src/application/ports/provider-events.ts';
 import { AcceptInbound } from '../../../src/application/webhooks/accept-inbound.ts';
@@ -15,6 +17,7 @@ import {
   NOW,
   SECOND_MS,
 } from '../../support/builders.ts';
+import { Gate } from '../../support/job-collector.ts';
 
 const NUMBER = aWhatsappPhoneNumber();
 /** A number with a webhook, of a project that has no such number in its whatsapp businesses. */
@@ -171,6 +174,26 @@ describe('inbound messages', () => {
     const ofOnePiece = runs.mock.calls.length;
     await expect(accept.execute(many(640))).rejects.toBe(away);
     expect(runs).toHaveBeenCalledTimes(2 * ofOnePiece);
+  });
+
+  it('messages of a locked project wait for the lock, also those that come while it is known', async () => {
+    const unlocked = new Gate();
+    let isLocked = true;
+    const run = world.unitOfWork.run.bind(world.unitOfWork);
+    const runs = vi.spyOn(world.unitOfWork, 'run').mockImplementation(async (work, durability, lockWait) => {
+      if (isLocked && lockWait === 'brief') throw new StorageLocked(new Error('planted'));
+      await unlocked.opened;
+      return run(work, durability, lockWait);
+    });
+    const first = accept.execute([arrival()]);
+    await vi.waitUntil(() => runs.mock.calls.some(([, , lockWait]) => lockWait === 'long'));
+    const later = accept.execute([arrival({ messageId: 'wamid.2' })]);
+    // Until it has joined the others of its project.
+    for (let round = 0; round < 50; round += 1) await nextRound();
+    isLocked = false;
+    unlocked.open();
+    await Promise.all([first, later]);
+    expect(await eventsOf(NUMBER.id)).toHaveLength(2);
   });
 
   it('a message that cannot be stored fails alone among those that arrive with it', async () => {

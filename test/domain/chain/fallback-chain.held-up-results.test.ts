@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { GRACE_MS } from '../../../src/domain/chain/attempt-deadline.ts';
+import { ATTEMPT_GRACE_MS } from '../../../src/domain/chain/attempt-deadline.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../../src/domain/providers/submit-result.ts';
 import { aMessage, MINUTE_MS, NOW, SECOND_MS } from '../../support/builders.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../support/chain-scenes.ts';
 import { accepted, deadline, receiptArrived, rejected, start, unknown } from '../../support/chain-words.ts';
 
-const GRACE = [`deadline 0 in ${GRACE_MS}`];
+const GRACE = [`deadline 0 in ${ATTEMPT_GRACE_MS}`];
 const OUTAGE_ENDS = ATTEMPT_TIMEOUT + 5 * SECOND_MS;
 const graceAt = (now: number): Scene => [deadline(0), GRACE, now];
 
@@ -39,9 +39,15 @@ it('an attempt without a submit result ends with its grace, and has no second on
   const message = play(toSms, [
     STARTED,
     graceAt(OUTAGE_ENDS),
-    [deadline(0), ['unschedule 0', `finally failed sms: ${SILENCE}`, 'release'], OUTAGE_ENDS + GRACE_MS],
+    [
+      deadline(0),
+      ['unschedule 0', `finally failed sms: ${SILENCE}`, 'release'],
+      OUTAGE_ENDS + ATTEMPT_GRACE_MS,
+    ],
   ]);
-  expect(message.attempts).toMatchObject([{ state: 'timed-out', graceEndsAt: NOW + OUTAGE_ENDS + GRACE_MS }]);
+  expect(message.attempts).toMatchObject([
+    { state: 'timed-out', graceEndsAt: NOW + OUTAGE_ENDS + ATTEMPT_GRACE_MS },
+  ]);
 });
 
 it('a deadline that comes late leaves the receipts of its attempt a grace: the outage held them up too', () => {
@@ -61,7 +67,7 @@ it('a deadline that comes late leaves the receipts of its attempt a grace: the o
     STARTED,
     accepted0,
     graceAt(ATTEMPT_TIMEOUT + SECOND_MS),
-    [deadline(0), ['unschedule 0', 'start 1'], ATTEMPT_TIMEOUT + SECOND_MS + GRACE_MS],
+    [deadline(0), ['unschedule 0', 'start 1'], ATTEMPT_TIMEOUT + SECOND_MS + ATTEMPT_GRACE_MS],
   ]);
   play(toWhatsappThenSms, [
     STARTED,
@@ -71,13 +77,13 @@ it('a deadline that comes late leaves the receipts of its attempt a grace: the o
 });
 
 it('each attempt of a chain has a grace of its own', () => {
-  const secondStarts = OUTAGE_ENDS + GRACE_MS;
+  const secondStarts = OUTAGE_ENDS + ATTEMPT_GRACE_MS;
   play(toWhatsappThenSms, [
     STARTED,
     graceAt(OUTAGE_ENDS),
     [deadline(0), ['unschedule 0', 'start 1'], secondStarts],
     [start(1), [`deadline 1 in ${ATTEMPT_TIMEOUT}`, 'submit 1'], secondStarts],
-    [deadline(1), [`deadline 1 in ${GRACE_MS}`], secondStarts + ATTEMPT_TIMEOUT],
+    [deadline(1), [`deadline 1 in ${ATTEMPT_GRACE_MS}`], secondStarts + ATTEMPT_TIMEOUT],
   ]);
 });
 
