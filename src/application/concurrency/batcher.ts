@@ -117,8 +117,8 @@ export class Batcher<Item, Result> {
   /**
    * Calls `settled` once for each item: with null when it is done, else with its error. Resolves when no other item waits for
    * these: each is settled, or its project has met a lock. An item of a project that is locked already, and of which a full batch
-   * waits, is settled with `StorageLocked` at once, and does not run. With `whenLocked` as `fail` so is any other item of a locked
-   * project, but it runs all the same.
+   * waits, is settled with `StorageLocked` at once, and does not run. With `whenLocked` as `fail` so is any other item of a
+   * locked project, but it runs all the same.
    */
   submitEach(items: readonly Item[], whenLocked: WhenLocked, settled: ItemSettled): Promise<void> {
     if (items.length === 0) return Promise.resolve();
