@@ -166,10 +166,10 @@ export class UndiciProviderHttp implements ProviderHttp {
 
   #dispatch(): void {
     const waiting = this.#waiting;
-    const reset = performance.now() < this.#lastOnConnectionUntil;
+    const isLastOnConnection = performance.now() < this.#lastOnConnectionUntil;
     const next = (): Call | null => waiting.take(this.#free());
     for (let call = next(); call !== null; call = next()) {
-      call.dispatch(this.#agent, { reset, endOfFlight: waiting.begin(call) });
+      call.dispatch(this.#agent, { isLastOnConnection, endOfFlight: waiting.begin(call) });
       this.#onHandedOver(call.backlog);
     }
     if (waiting.isEmpty || this.#freshTimer !== null) return;
@@ -198,7 +198,7 @@ export class UndiciProviderHttp implements ProviderHttp {
 
 function optionsOf(
   { method, url, headers = {}, body }: ProviderRequest,
-  reset: boolean,
+  isLastOnConnection: boolean,
 ): Dispatcher.DispatchOptions {
   const { origin, pathname, search } = new URL(url);
   return {
@@ -210,7 +210,7 @@ function optionsOf(
     // Undici repeats an idempotent request on a broken connection: the other side may have acted on the first.
     idempotent: false,
     // Without it undici decides by the method.
-    ...(reset ? { reset } : {}),
+    ...(isLastOnConnection ? { reset: true } : {}),
   };
 }
 
@@ -218,8 +218,7 @@ type Deadlines = Readonly<Record<'timeoutMs' | 'waitMs', number>>;
 
 /** How a call goes out. */
 interface Flight {
-  /** Whether it is the last one on its connection. */
-  readonly reset: boolean;
+  readonly isLastOnConnection: boolean;
   readonly endOfFlight: () => void;
 }
 
@@ -272,12 +271,12 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   /** It is in flight until `endOfFlight` is called. */
-  dispatch(agent: Agent, { reset, endOfFlight }: Flight): void {
+  dispatch(agent: Agent, { isLastOnConnection, endOfFlight }: Flight): void {
     this.#endOfFlight = endOfFlight;
-    this.#isLastOnConnection = reset;
+    this.#isLastOnConnection = isLastOnConnection;
     clearTimeout(this.#waitDeadline);
     try {
-      agent.dispatch(optionsOf(this.#request, reset), this);
+      agent.dispatch(optionsOf(this.#request, isLastOnConnection), this);
     } catch (error) {
       this.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
     }

@@ -42,8 +42,9 @@ export class CampaignLimits {
   }
 
   /**
-   * Admits messages that are about to start: they count for the rate of their number and open their conversations. Resolves with
-   * when to try the others again, by their ids. Messages that belong to no campaign are not limited.
+   * Admits messages that are about to start: they count for the rate of their number, and open their conversations unless they
+   * are tried again. Resolves with when to try the others again, by their ids. Messages that belong to no campaign are
+   * not limited.
    */
   async admit(
     stores: Pick<Stores, 'whatsapp' | 'conversations'>,

@@ -945,6 +945,17 @@ describe('the batcher', () => {
         });
     }
 
+    /** A batcher that has met a lock of project 1 with item 0, and the batch in which that item waits. */
+    async function lockedProject(whenLocked?: WhenLocked) {
+      const held = new HeldWork();
+      const batcher = new Batcher(held.work, { clock: STANDING_CLOCK, projectsOf });
+      const said: string[] = [];
+      const first = submitEach(batcher, [0], said, whenLocked);
+      (await held.next()).fail(new StorageLocked('locked'));
+      await first;
+      return { held, batcher, said, own: await held.next() };
+    }
+
     it('a batcher settles each item that can come again by itself, and then lets others follow', async () => {
       const said: string[] = [];
       const batcher = batcherOf(async (items: readonly number[]) => {
@@ -974,13 +985,7 @@ describe('the batcher', () => {
     });
 
     it('a batcher settles items of a project that is isolated already at once, and runs a full batch of them at most', async () => {
-      const held = new HeldWork();
-      const batcher = new Batcher(held.work, { clock: STANDING_CLOCK, projectsOf });
-      const said: string[] = [];
-      const first = submitEach(batcher, [0], said);
-      (await held.next()).fail(new StorageLocked('locked'));
-      await first;
-      const own = await held.next();
+      const { held, batcher, said, own } = await lockedProject();
       const items = Array.from({ length: BATCH_ITEMS_MAX }, (_, index) => index + 1);
       // A shared batch has so many items: the last two come in one of their own.
       const later = submitEach(batcher, [...items, 2, 1_000], said);
@@ -1004,13 +1009,7 @@ describe('the batcher', () => {
     });
 
     it('items of a locked project that may wait are let go at once, and settled behind the lock', async () => {
-      const held = new HeldWork();
-      const batcher = new Batcher(held.work, { clock: STANDING_CLOCK, projectsOf });
-      const said: string[] = [];
-      const first = submitEach(batcher, [0], said, 'wait');
-      (await held.next()).fail(new StorageLocked('locked'));
-      await first;
-      const own = await held.next();
+      const { held, batcher, said, own } = await lockedProject('wait');
       const later = submitEach(batcher, [1, 1_000], said, 'wait');
       (await held.next()).finish(named([1_000]));
       await later;
@@ -1024,13 +1023,7 @@ describe('the batcher', () => {
     });
 
     it('a full batch of items of a locked project may wait, and those beyond it fail at once', async () => {
-      const held = new HeldWork();
-      const batcher = new Batcher(held.work, { clock: STANDING_CLOCK, projectsOf });
-      const said: string[] = [];
-      const first = submitEach(batcher, [0], said, 'wait');
-      (await held.next()).fail(new StorageLocked('locked'));
-      await first;
-      const own = await held.next();
+      const { held, batcher, said, own } = await lockedProject('wait');
       const items = Array.from({ length: BATCH_ITEMS_MAX }, (_, index) => index + 1);
       const later = submitEach(batcher, [...items, 2, 1_000], said, 'wait');
       (await held.next()).finish(named([1_000]));
