@@ -116,8 +116,9 @@ function listening<Kind extends Server | TcpServer>(server: Kind): Kind {
   return server;
 }
 
+/** Its requests stay fresh, however slow the machine is. */
 function client(options: ConstructorParameters<typeof UndiciProviderHttp>[0] = {}): UndiciProviderHttp {
-  const http = new UndiciProviderHttp({ timeoutMs: FAR_MS, ...options });
+  const http = new UndiciProviderHttp({ timeoutMs: FAR_MS, freshMs: FAR_MS, ...options });
   opened.push(http);
   return http;
 }
