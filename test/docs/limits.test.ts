@@ -347,7 +347,7 @@ describe('the limits of one process in docs/performance.md', () => {
         'what the bodies of callbacks hold until they are checked and stored',
         `${CALLBACK_BODIES_BYTES_MAX / BYTES_PER_KB ** 2} MiB, each of up to ${CALLBACK_BYTES_MAX / BYTES_PER_KB ** 2} MB; beyond it the connection of the unfinished one that began first is closed, of an address that has more than half of the unfinished bytes or else of any`,
       ],
-      ['receipts of callbacks stored at a time', `${BATCH_ITEMS_MAX}, by channel in rotation`],
+      ['receipts of callbacks stored at a time', `${BATCH_ITEMS_MAX}, by callback in rotation`],
       [
         'inbound messages stored at a time',
         `${INBOUND_STORED_AT_ONCE_MAX}, by number in rotation; whenever storing them kept the event loop busy for more than ${WORK_FREE_MS} ms in sum, none are stored for ${PAUSE_FACTOR} times as long`,

@@ -1,4 +1,5 @@
 import type { Project } from '../../domain/access/project.ts';
+import { mayOnlyWait } from '../../domain/chain/busy-retry.ts';
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
@@ -21,8 +22,10 @@ interface AdmitPorts {
 export interface AttemptStart {
   readonly message: Message;
   readonly attemptNumber: number;
-  /** Whether the attempt may wait for its provider. It may not when that has capacity, or when it has waited for long enough. */
-  readonly mayWait: boolean;
+  /** It waited for its provider, which has capacity. */
+  readonly isReady: boolean;
+  /** It has waited for its provider for as long as it may while there is something else to try. */
+  readonly hasWaited: boolean;
 }
 
 /** What decides when attempts start, beside their providers and campaigns. */
@@ -51,8 +54,8 @@ export class AdmitStarts {
   /**
    * Resolves with when the postponed attempts start, by message: attempts of a locked project, of a provider at its limit or
    * without capacity, and of campaigns that have to wait. An attempt that waits for another reason than its campaign neither
-   * counts for the rate of the campaign nor opens a conversation. An attempt that has waited for its provider does not wait for
-   * it again.
+   * counts for the rate of the campaign nor opens a conversation. An attempt that has waited for its provider waits for it again
+   * only when that is all there is to do: the provider is the only one of the last channel, and there is time to try it.
    */
   async execute(
     stores: Stores,
@@ -68,9 +71,9 @@ export class AdmitStarts {
       const project = projects.get(message.projectId);
       const later = isLocked(message.projectId)
         ? { at: now + LOCKED_RETRY_MS }
-        : start.mayWait
-          ? this.#postponedByProvider(start, project, mayBegin, now)
-          : null;
+        : start.isReady
+          ? null
+          : this.#postponedByProvider(start, project, mayBegin, now);
       if (later !== null) postponed.set(message.smsId, later);
       else if (project !== undefined) ready.push({ message, project });
     }
@@ -80,7 +83,7 @@ export class AdmitStarts {
 
   /** Asks the first provider of the route: a later one only gets what that one did not take. */
   #postponedByProvider(
-    { message, attemptNumber }: AttemptStart,
+    { message, attemptNumber, hasWaited }: AttemptStart,
     project: Project | undefined,
     mayBegin: MayBegin,
     now: number,
@@ -89,8 +92,11 @@ export class AdmitStarts {
     if (project === undefined || channel === undefined) return null;
     const { environment } = project;
     const { smsId, projectId, phoneNumber } = message;
-    const [provider] = this.#ports.channelProviders.route(channel, environment, phoneNumber);
+    const route = this.#ports.channelProviders.route(channel, environment, phoneNumber);
+    const [provider] = route;
     if (provider === undefined) return null;
+    const hasNothingElse = route.length === 1 && mayOnlyWait(message, attemptNumber, now);
+    if (hasWaited && !hasNothingElse) return null;
     const backlog = { priority: messagePriority(message), projectId };
     const key = { channel, environment, provider: provider.name };
     const retryAt = this.#ports.submissionCapacity.retryAt(key, backlog, now);

@@ -225,7 +225,7 @@ function startsAmong(
   return events.flatMap(({ smsId, event, isReadyStart = false, hasWaited = false }) => {
     const message = event.kind === 'start' ? messages.get(smsId) : undefined;
     if (message === undefined || message.isFinal) return [];
-    return [{ message, attemptNumber: event.attemptNumber, mayWait: !isReadyStart && !hasWaited }];
+    return [{ message, attemptNumber: event.attemptNumber, isReady: isReadyStart, hasWaited }];
   });
 }
 

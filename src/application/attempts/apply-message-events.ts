@@ -61,7 +61,7 @@ export class ApplyMessageEvents {
     });
     this.#receipts = new RotatingBatches({
       batchMax: BATCH_ITEMS_MAX,
-      keyOf: ({ channel }) => channel,
+      keyOf: (_receipt, call) => String(call),
       work: (receipts, settled) => this.#batcher.submitEach(receipts.map(receivedItem), 'wait', settled),
     });
   }
@@ -106,7 +106,7 @@ export class ApplyMessageEvents {
   /**
    * Resolves when the receipts are committed: to their messages, or parked until their submit result is committed. Rejects with
    * the first failure when all were tried; one of a locked project waits for the lock. Callbacks may bring thousands at once: a
-   * batch of them is tried at a time, by channel in rotation, so that submit results go between.
+   * batch of them is tried at a time, by callback in rotation, so that submit results go between.
    */
   received(receipts: readonly SubmissionReceipt[]): Promise<void> {
     return this.#receipts.submit(receipts);

@@ -42,8 +42,8 @@ export class CampaignLimits {
   }
 
   /**
-   * Admits messages that are about to start: they count for the rate of their number, and open their conversations unless they
-   * are tried again. Resolves with when to try the others again, by their ids. Messages that belong to no campaign are
+   * Admits messages that are about to start: they count for the rate of their number, and open the conversations that are not
+   * open. Resolves with when to try the others again, by their ids. Messages that belong to no campaign are
    * not limited.
    */
   async admit(
@@ -55,9 +55,8 @@ export class CampaignLimits {
     if (ofCampaigns.length === 0) return new Map();
     const retryAts = new Map<string, number>();
     for (const senders of await sendersOf(stores, ofCampaigns)) {
-      // The conversation of a message that is tried again was opened at its first try.
-      const openers = this.#keepRate(senders, retryAts, now).filter(({ attempts }) => attempts.length === 0);
-      for (const [smsId, at] of await keepDailyLimit(stores, { ...senders, messages: openers }, now)) {
+      const inTime = this.#keepRate(senders, retryAts, now);
+      for (const [smsId, at] of await keepDailyLimit(stores, { ...senders, messages: inTime }, now)) {
         retryAts.set(smsId, at);
       }
     }

@@ -1,5 +1,5 @@
 import { smsIdOf } from '../../domain/campaigns/recipient.ts';
-import { BUSY_RETRY_MS } from '../../domain/chain/attempt-result.ts';
+import { BUSY_RETRY_MS } from '../../domain/chain/busy-retry.ts';
 import type { LeasedJob } from '../../domain/jobs/job.ts';
 import type { AdvanceMessages, MessageEvent } from '../attempts/advance-messages.ts';
 import { type StopCampaignWork, stopCampaignJob } from '../jobs/campaign-jobs.ts';

@@ -6,7 +6,8 @@ import type { ItemSettled } from './waiting-items.ts';
 interface RotatingBatchesOptions<Item> {
   /** The most items of a batch. */
   readonly batchMax: number;
-  readonly keyOf: (item: Item) => string;
+  /** `call` is a number of the call that brought the item: as a key, it lets calls take turns. */
+  readonly keyOf: (item: Item, call: number) => string;
   /** Calls `settled` once for each item. Resolves when the next batch may follow, and never rejects. */
   readonly work: (batch: readonly Item[], settled: ItemSettled) => Promise<void>;
 }
@@ -23,6 +24,7 @@ interface Waiting<Item> {
 export class RotatingBatches<Item> {
   readonly #options: RotatingBatchesOptions<Item>;
   readonly #waiting = new RotatingQueue<Waiting<Item>>();
+  #calls = 0;
   #isRunning = false;
 
   constructor(options: RotatingBatchesOptions<Item>) {
@@ -32,6 +34,7 @@ export class RotatingBatches<Item> {
   /** Resolves when all items are done. Rejects with the first failure when all of them are settled. */
   submit(items: readonly Item[]): Promise<void> {
     if (items.length === 0) return Promise.resolve();
+    this.#calls += 1;
     return new Promise((resolve, reject) => {
       let open = items.length;
       let first: unknown = null;
@@ -42,7 +45,7 @@ export class RotatingBatches<Item> {
         if (first === null) resolve();
         else reject(first);
       };
-      for (const item of items) this.#waiting.add(this.#options.keyOf(item), { item, settle });
+      for (const item of items) this.#waiting.add(this.#options.keyOf(item, this.#calls), { item, settle });
       if (this.#isRunning) return;
       this.#isRunning = true;
       onNextRound(() => void this.#run());

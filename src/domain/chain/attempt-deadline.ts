@@ -31,10 +31,13 @@ const DEADLINE_LATE_MS = 1_000;
  */
 export const ATTEMPT_GRACE_MS = 6_000;
 
+/** An attempt gets no second grace when its time was over this long ago, in milliseconds: the chain has to go on. */
+const GRACES_END_MS = 60_000;
+
 /**
  * The time of the attempt is over: the chain goes on, unless the provider has taken the message on the last channel. That one
- * waits for its receipt, and ends as sent without. An attempt gets a grace, once, when its deadline comes late or its submit
- * result is held up.
+ * waits for its receipt, and ends as sent without. An attempt gets a grace when its deadline comes late or its submit result is
+ * held up, and another one when the end of the grace comes late, too: the database may have been away twice.
  */
 export function deadline(message: Message, attemptNumber: number, now: number): ChainOutcome {
   const attempt = message.attempts[attemptNumber];
@@ -69,10 +72,7 @@ export function deadline(message: Message, attemptNumber: number, now: number): 
     };
   }
   const { attemptTimeoutMs } = message;
-  if (
-    attempt.graceEndsAt === undefined &&
-    (isLate(attempt, attemptTimeoutMs, now) || isResultHeldUp(attempt, attemptTimeoutMs, now))
-  ) {
+  if (getsGrace(attempt, attemptTimeoutMs, now)) {
     const graceEndsAt = now + ATTEMPT_GRACE_MS;
     return {
       message: replace(message, attemptNumber, { ...attempt, graceEndsAt }),
@@ -89,9 +89,16 @@ export function deadline(message: Message, attemptNumber: number, now: number): 
   return timedOut.providerMessageIds.length === 0 ? outcome : withRevocation(outcome, attemptNumber);
 }
 
-/** Whether the deadline should have come before. */
-function isLate({ startedAt }: ChannelAttempt, attemptTimeoutMs: number, now: number): boolean {
-  return now >= startedAt + attemptTimeoutMs + DEADLINE_LATE_MS;
+function getsGrace(attempt: ChannelAttempt, attemptTimeoutMs: number, now: number): boolean {
+  const { startedAt, graceEndsAt } = attempt;
+  const endsAt = startedAt + attemptTimeoutMs;
+  if (graceEndsAt !== undefined) return isLate(graceEndsAt, now) && now < endsAt + GRACES_END_MS;
+  return isLate(endsAt, now) || isResultHeldUp(attempt, attemptTimeoutMs, now);
+}
+
+/** Whether a deadline of this instant should have come before. */
+function isLate(at: number, now: number): boolean {
+  return now >= at + DEADLINE_LATE_MS;
 }
 
 /**

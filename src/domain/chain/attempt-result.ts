@@ -1,9 +1,9 @@
-import { millisecondsInDay, millisecondsInMinute } from 'date-fns/constants';
 import type { AttemptState, ChannelAttempt, Message } from '../messages/message.ts';
 import { raiseStatus } from '../messages/message-status.ts';
 import { isForLater, type SubmitResult } from '../providers/submit-result.ts';
 import type { Channel } from '../shared/channel.ts';
 import { providerText } from '../shared/provider-text.ts';
+import { busyRetryAt } from './busy-retry.ts';
 import type { SubmittedEvent } from './chain-event.ts';
 import type { ChainEffect, ChainOutcome } from './chain-outcome.ts';
 import {
@@ -14,24 +14,10 @@ import {
   next,
   replace,
   scheduleDeadline,
-  triedSince,
   withoutEffects,
   withRevocation,
 } from './chain-outcome.ts';
 import { receiptWindowMs } from './receipt-window.ts';
-
-/** A message of a campaign that a busy provider rejected is tried again after this time at the soonest, in milliseconds. */
-export const BUSY_RETRY_MS = 30_000;
-
-/** How long a message of a campaign is tried, from its first try on, in milliseconds. */
-export const BUSY_RETRIES_END_MS = millisecondsInDay;
-
-/**
- * How long a message waits between two tries at a busy provider, in milliseconds: as long again as it has been tried, within
- * these bounds. So a long wait costs few tries, however many messages wait. A single message has no time to lose.
- */
-const SINGLE_BUSY_WAIT_MS = { min: 2_000, max: 30_000 };
-const CAMPAIGN_BUSY_WAIT_MS = { min: BUSY_RETRY_MS, max: 10 * millisecondsInMinute };
 
 /** The states of an attempt of which a provider may say still that it took the message. */
 const NOT_TAKEN_YET: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatching', 'unknown', 'busy']);
@@ -107,7 +93,7 @@ function rejected(
   const ended = { ...attempt, reason: providerText(result.reason), endedAt: now };
   // A channel whose result was unknown is never called again, whatever it says later.
   if (attempt.state === 'dispatching' && isForLater(result)) {
-    const at = busyRetryAt(message, attemptNumber, attempt, now);
+    const at = busyRetryAt(message, attemptNumber, now);
     if (at !== null) {
       return {
         message: replace(message, attemptNumber, { ...ended, state: 'busy' }),
@@ -147,26 +133,6 @@ function unknown(
   const known = { ...named, state: 'unknown', reason: providerText(result.reason) } as const;
   const noted = replace(message, attemptNumber, isFirstResult ? known : named);
   return revokeLate(withoutEffects(noted), attemptNumber, result);
-}
-
-/**
- * When a busy provider is tried again, or null: a single message goes on with the next channel, and on its last one is tried for
- * as long as an attempt may take.
- */
-function busyRetryAt(
-  message: Message,
-  attemptNumber: number,
-  attempt: ChannelAttempt,
-  now: number,
-): number | null {
-  if (message.isFinal) return null;
-  const isSingle = message.campaignId === null;
-  if (isSingle && !isLast(message, attemptNumber)) return null;
-  const { min, max } = isSingle ? SINGLE_BUSY_WAIT_MS : CAMPAIGN_BUSY_WAIT_MS;
-  const triedForMs = isSingle ? message.attemptTimeoutMs - min : BUSY_RETRIES_END_MS;
-  const triedMs = now - triedSince(attempt);
-  const leftMs = triedForMs - triedMs;
-  return leftMs > 0 ? now + Math.max(min, Math.min(triedMs, max, leftMs)) : null;
 }
 
 /** A channel took the message: the status is `sent` once, and only before the final status. */

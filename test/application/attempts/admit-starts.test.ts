@@ -45,7 +45,8 @@ const providerNamed = (name: string) =>
 const starting = (given: Partial<AttemptStart> = {}): AttemptStart => ({
   message: aMessage({ attempts: [], channels: ['sms'] }),
   attemptNumber: 0,
-  mayWait: true,
+  isReady: false,
+  hasWaited: false,
   ...given,
 });
 
@@ -83,7 +84,28 @@ describe('when an attempt starts', () => {
 
   it('an attempt that has waited starts although its provider has no capacity', async () => {
     capacities = { first: FULL };
-    expect(await postponed(starting({ mayWait: false }))).toBeUndefined();
+    expect(await postponed(starting({ hasWaited: true }))).toBeUndefined();
+  });
+
+  it('an attempt that has waited waits again when its only provider was busy before, while there is time to try it', async () => {
+    capacities = { first: FULL };
+    const busy = anAttempt({ channel: 'sms', state: 'busy', startedAt: NOW - 20_000 });
+    const message = aMessage({ attempts: [busy], channels: ['sms'], attemptTimeoutMs: 30_000 });
+    const again = starting({ message, hasWaited: true });
+    expect(await postponed(again)).toMatchObject({ at: NOW + 4_000, waiting: { jobDueAt: NOW + 4_000 } });
+    expect(await postponed({ ...again, message: { ...message, attemptTimeoutMs: 22_000 } })).toBeUndefined();
+    capacities = { first: UNLIMITED_CAPACITY };
+    expect(await postponed(again)).toBeUndefined();
+    capacities = { first: FULL };
+    route = ['first', 'second'];
+    expect(await postponed(again)).toBeUndefined();
+  });
+
+  it('an attempt whose provider has got capacity starts at once, whatever waits there', async () => {
+    capacities = { first: FULL };
+    const busy = anAttempt({ channel: 'sms', state: 'busy', startedAt: NOW - 20_000 });
+    const message = aMessage({ attempts: [busy], channels: ['sms'], attemptTimeoutMs: 30_000 });
+    expect(await postponed(starting({ message, isReady: true }))).toBeUndefined();
   });
 
   it('an attempt waits for the first provider of its route also when the second has capacity', async () => {
@@ -106,13 +128,13 @@ describe('when an attempt starts', () => {
   it('an attempt whose provider is at its limit starts a second later, and does not wait in memory', async () => {
     for (let count = 0; count < IN_FLIGHT_MAX; count += 1) submissionCapacity.begin(KEY, BACKLOG);
     expect(await postponed()).toEqual({ at: NOW + CAPACITY_RETRY_MS });
-    expect(await postponed(starting({ mayWait: false }))).toBeUndefined();
+    expect(await postponed(starting({ hasWaited: true }))).toBeUndefined();
   });
 
   it('an attempt of a locked project starts a second later, whatever its provider takes', async () => {
     isLocked = true;
     expect(await postponed()).toEqual({ at: NOW + LOCKED_RETRY_MS });
-    expect(await postponed(starting({ mayWait: false }))).toEqual({ at: NOW + LOCKED_RETRY_MS });
+    expect(await postponed(starting({ hasWaited: true }))).toEqual({ at: NOW + LOCKED_RETRY_MS });
   });
 
   it('an attempt starts at once, to be rejected, when its route is empty or its project is gone', async () => {

@@ -100,17 +100,21 @@ describe('the limits of campaigns', () => {
     expect(await conversations()).toMatchObject([{ phone_number: first.phoneNumber }]);
   });
 
-  it('a message that is tried again counts for the rate, and opens no conversation anew when its own has ended', async () => {
+  it('a message that is tried again counts for the rate, and opens a conversation when its own has ended', async () => {
     await open();
-    await opened(LIMIT, NOW);
-    const again = (count: number) =>
-      messages(count).map((each) => ({
-        ...each,
-        attempts: [anAttempt({ channel: 'whatsapp', state: 'busy', startedAt: NOW - DAY_MS })],
-      }));
-    expect(await retryAts(again(24))).toEqual({});
-    expect(Object.keys(await retryAts(again(2)))).toEqual([anSmsId(1), anSmsId(2)]);
+    await opened(LIMIT - 24, NOW);
+    const busy = [anAttempt({ channel: 'whatsapp', state: 'busy', startedAt: NOW })];
+    const again = (count: number) => messages(count).map((each) => ({ ...each, attempts: busy }));
+    expect(await retryAts(messages(24))).toEqual({});
+    expect(await retryAts(again(24), NOW + HOUR_MS)).toEqual({});
+    expect(Object.keys(await retryAts(again(2), NOW + HOUR_MS))).toEqual([anSmsId(1), anSmsId(2)]);
     expect(await conversations()).toHaveLength(LIMIT);
+    expect(await retryAts(again(24), NOW + DAY_MS)).toEqual({});
+    expect(await conversations()).toHaveLength(24);
+    await opened(LIMIT - 24, NOW + DAY_MS);
+    expect(Object.keys(await retryAts(messages(1, NUMBER.id, 24), NOW + DAY_MS + HOUR_MS))).toEqual([
+      anSmsId(25),
+    ]);
   });
 
   it('a number that is gone from the resources is not limited', async () => {

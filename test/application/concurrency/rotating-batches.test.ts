@@ -75,6 +75,24 @@ describe('batches in rotation', () => {
     await world.batches.submit([]);
   });
 
+  it('calls take turns when the key is the call, however many items each has', async () => {
+    const taken: (readonly string[])[] = [];
+    const batches = new RotatingBatches<string>({
+      batchMax: 3,
+      keyOf: (_item, call) => String(call),
+      work: async (items, settled) => {
+        taken.push(items);
+        for (const index of items.keys()) settled(index, null);
+      },
+    });
+    await Promise.all([
+      batches.submit(['a1', 'a2', 'a3', 'a4']),
+      batches.submit(['b1', 'b2']),
+      batches.submit(['c1']),
+    ]);
+    expect(taken).toEqual([['a1', 'b1', 'c1'], ['a2', 'b2', 'a3'], ['a4']]);
+  });
+
   it('a call rejects with its first failure once all of its items are settled, and no other call does', async () => {
     const world = new Batches();
     const failing = outcomeOf(world.batches.submit(['a1', 'a2', 'a3']));

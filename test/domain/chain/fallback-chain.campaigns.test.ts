@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BUSY_RETRIES_END_MS, BUSY_RETRY_MS } from '../../../src/domain/chain/attempt-result.ts';
+import { BUSY_RETRIES_END_MS, BUSY_RETRY_MS, mayOnlyWait } from '../../../src/domain/chain/busy-retry.ts';
 import type { ChainEvent } from '../../../src/domain/chain/chain-event.ts';
 import { advance } from '../../../src/domain/chain/fallback-chain.ts';
 import { channelFlow, type Message } from '../../../src/domain/messages/message.ts';
@@ -8,6 +8,7 @@ import {
   aCode,
   aMessage,
   anAttempt,
+  anSmsId,
   aTemplateContent,
   HOUR_MS,
   MINUTE_MS,
@@ -41,6 +42,28 @@ const cancel: ChainEvent = { kind: 'cancel', attemptNumber: 0, reason: 'Stopped'
 function tell(message: Message, event: ChainEvent, now = NOW) {
   const outcome = advance(message, event, now);
   return { message: outcome.message, effects: outcome.effects.map((effect) => inWords(effect, now)) };
+}
+
+/** What messages wait that differ in their ids alone: within the bounds, and up to both. */
+function expectWaits(
+  message: Message,
+  triedMs: number,
+  { shortest, longest }: Readonly<Record<'shortest' | 'longest', number>>,
+): void {
+  const waits = Array.from({ length: 300 }, (_, n) => {
+    const { effects } = tell(
+      { ...message, smsId: anSmsId(n * 2_654_435_761) },
+      rejectedFor('busy'),
+      NOW + triedMs,
+    );
+    expect(effects[0]).toBe('unschedule 0');
+    return Number(/^start 0 in (\d+)$/.exec(effects[1] ?? '')?.[1]);
+  });
+  const margin = (longest - shortest) / 20;
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(shortest);
+  expect(Math.min(...waits)).toBeLessThanOrEqual(shortest + margin);
+  expect(Math.max(...waits)).toBeGreaterThanOrEqual(longest - margin);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(longest);
 }
 
 describe('a message of a campaign', () => {
@@ -86,17 +109,16 @@ describe('a message of a campaign', () => {
   });
 
   it.each([
-    [31 * SECOND_MS, 31_000],
-    [5 * MINUTE_MS, 300_000],
-    [11 * MINUTE_MS, 600_000],
-    [12 * HOUR_MS, 600_000],
-    [24 * HOUR_MS - MINUTE_MS, 60_000],
-    [24 * HOUR_MS - 1, 30_000],
+    [31 * SECOND_MS, 30_000, 31_000],
+    [5 * MINUTE_MS, 150_000, 300_000],
+    [11 * MINUTE_MS, 300_000, 600_000],
+    [12 * HOUR_MS, 300_000, 600_000],
+    [24 * HOUR_MS - MINUTE_MS, 30_000, 60_000],
+    [24 * HOUR_MS - 1, 30_000, 30_000],
   ])(
-    'a message of a campaign that was tried for %i ms waits for %i ms: as long again, ten minutes at most',
-    (triedMs, waitMs) => {
-      const busy = tell(dispatching, rejectedFor('busy'), NOW + triedMs);
-      expect(busy.effects).toEqual(['unschedule 0', `start 0 in ${waitMs}`]);
+    'a message of a campaign that was tried for %i ms waits for %i to %i ms: as long again or half of it, ten minutes at most',
+    (triedMs, shortest, longest) => {
+      expectWaits(dispatching, triedMs, { shortest, longest });
     },
   );
 
@@ -179,19 +201,44 @@ describe('a message that was sent by itself', () => {
   });
 
   it.each([
-    [1 * SECOND_MS, 2_000],
-    [3 * SECOND_MS, 3_000],
-    [29 * SECOND_MS, 29_000],
-    [2 * MINUTE_MS, 30_000],
-    [5 * MINUTE_MS - 12 * SECOND_MS, 10_000],
+    [1 * SECOND_MS, 2_000, 2_000],
+    [3 * SECOND_MS, 2_000, 3_000],
+    [29 * SECOND_MS, 14_500, 29_000],
+    [2 * MINUTE_MS, 14_900, 29_800],
+    [5 * MINUTE_MS - 12 * SECOND_MS, 5_000, 10_000],
   ])(
-    'a single message that was tried for %i ms waits for %i ms: as long again, thirty seconds at most',
-    (triedMs, waitMs) => {
-      const text: Message = { ...single, attemptTimeoutMs: 5 * MINUTE_MS };
-      const busy = tell(text, rejectedFor('busy'), NOW + triedMs);
-      expect(busy.effects).toEqual(['unschedule 0', `start 0 in ${waitMs}`]);
+    'a single message that was tried for %i ms waits for %i to %i ms: as long again or half of it, a tenth of its time at most',
+    (triedMs, shortest, longest) => {
+      expectWaits({ ...single, attemptTimeoutMs: 5 * MINUTE_MS }, triedMs, { shortest, longest });
     },
   );
+
+  it('a code of thirty seconds waits for a tenth of its time at most', () => {
+    const code: Message = { ...single, content: aCode(), attemptTimeoutMs: 30 * SECOND_MS };
+    expectWaits(code, 10 * SECOND_MS, { shortest: 2_000, longest: 2_800 });
+  });
+
+  it('a message that is tried again and again waits for other parts of its bounds', () => {
+    const text: Message = { ...single, attemptTimeoutMs: 5 * MINUTE_MS };
+    const waits = Array.from({ length: 20 }, (_, n) => {
+      const at = 2 * MINUTE_MS + n * 7_919;
+      return tell(text, rejectedFor('busy'), NOW + at).effects[1];
+    });
+    expect(new Set(waits).size).toBe(20);
+  });
+
+  it('a single message only waits while it is busy, has no other channel, and has time for another try', () => {
+    const busy = tell(single, rejectedFor('limited')).message;
+    const endsAt = NOW + single.attemptTimeoutMs - 2 * SECOND_MS;
+    expect(mayOnlyWait(busy, 0, NOW)).toBe(true);
+    expect(mayOnlyWait(busy, 0, endsAt - 1)).toBe(true);
+    expect(mayOnlyWait(busy, 0, endsAt)).toBe(false);
+    expect(mayOnlyWait(single, 0, NOW)).toBe(false);
+    expect(mayOnlyWait({ ...busy, attempts: [] }, 0, NOW)).toBe(false);
+    expect(mayOnlyWait({ ...busy, content: aCode(), channels: ['whatsapp', 'sms'] }, 0, NOW)).toBe(false);
+    expect(mayOnlyWait({ ...busy, campaignId: CAMPAIGN }, 0, NOW)).toBe(false);
+    expect(mayOnlyWait({ ...busy, isFinal: true }, 0, NOW)).toBe(false);
+  });
 
   it('a single message tries a busy last channel again two seconds later, for as long as an attempt may take', () => {
     const again = tell(single, rejectedFor('busy'));

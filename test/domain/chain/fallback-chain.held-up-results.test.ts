@@ -76,6 +76,23 @@ it('a deadline that comes late leaves the receipts of its attempt a grace: the o
   ]);
 });
 
+it('an attempt gets another grace when the first one ends late, for a minute behind its time', () => {
+  const late = ATTEMPT_TIMEOUT + SECOND_MS;
+  const againAt = late + ATTEMPT_GRACE_MS + SECOND_MS;
+  const endsAt = (now: number): Scene => [
+    deadline(0),
+    ['unschedule 0', `finally failed sms: ${SILENCE}`, 'release'],
+    now,
+  ];
+  play(toSms, [STARTED, graceAt(late), graceAt(againAt), endsAt(againAt + ATTEMPT_GRACE_MS)]);
+  play(toSms, [STARTED, graceAt(late), endsAt(againAt - 1)]);
+  const minute = ATTEMPT_TIMEOUT + MINUTE_MS;
+  play(toSms, [STARTED, graceAt(late), graceAt(minute - 1), endsAt(minute + SECOND_MS + ATTEMPT_GRACE_MS)]);
+  play(toSms, [STARTED, graceAt(late), endsAt(minute)]);
+  // After an outage of more than a minute there is a first grace all the same.
+  play(toSms, [STARTED, graceAt(2 * minute), endsAt(2 * minute + ATTEMPT_GRACE_MS + SECOND_MS)]);
+});
+
 it('each attempt of a chain has a grace of its own', () => {
   const secondStarts = OUTAGE_ENDS + ATTEMPT_GRACE_MS;
   play(toWhatsappThenSms, [
