@@ -59,7 +59,7 @@ export class CheckHealth {
   }
 
   /** From here on the process says that it is not ready, so that nothing new is sent to it. */
-  stopping(): void {
+  noteStopping(): void {
     this.#isStopping = true;
   }
 

@@ -167,7 +167,7 @@ function providersOf({ providers = {}, channels = {} }: HarnessOptions): Provide
 }
 
 export class Harness {
-  /** Every message that was submitted to the simulator. */
+  /** Every message that reached a handset: what its channel rejected is not here. */
   readonly inbox: Inbox;
   /** The first API key of the seed. */
   readonly apiKey: string;

@@ -125,7 +125,7 @@ export class Service {
    */
   async stop(): Promise<void> {
     const { roots } = this;
-    roots.checkHealth.stopping();
+    roots.checkHealth.noteStopping();
     await this.http.closeGracefully({
       timeoutMs: REQUESTS_END_MS,
       // A program that moves the clock by hand has all its replies before it stops.

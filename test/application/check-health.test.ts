@@ -171,7 +171,7 @@ describe('CheckHealth', () => {
       ready: true,
       dependencies: [WELL, queue, JOBS, WORKERS, ...CHANNELS],
     });
-    health.stopping();
+    health.noteStopping();
     expect(await health.readiness()).toEqual({
       ready: false,
       dependencies: [WELL, queue, JOBS, WORKERS, ...CHANNELS],

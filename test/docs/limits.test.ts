@@ -66,10 +66,7 @@ import {
   UNSENT_REPLY_COUNTED_MS,
   WAITING_REQUESTS_MS_MAX,
 } from '../../src/adapters/http/limits.ts';
-import {
-  PIECE_BYTES_MIN,
-  SMALL_PIECES_MAX,
-} from '../../src/adapters/http/server/connections/gathered-pieces.ts';
+import { REQUEST_PIECES } from '../../src/adapters/http/server/connections/gathered-pieces.ts';
 import { PARSED_TREES_CHARACTERS_MAX } from '../../src/adapters/knex/parsed-trees.ts';
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
@@ -85,10 +82,7 @@ import {
   SUBMISSIONS_IN_FLIGHT_MAX,
 } from '../../src/application/attempts/submission-capacity.ts';
 import { START_WAIT_MS } from '../../src/application/attempts/waiting-starts.ts';
-import {
-  PIECE_BYTES_MIN as RESPONSE_PIECE_BYTES_MIN,
-  SMALL_PIECES_MAX as RESPONSE_SMALL_PIECES_MAX,
-} from '../../src/application/body-pieces.ts';
+import { RESPONSE_PIECES } from '../../src/application/body-pieces.ts';
 import {
   CAMPAIGN_REQUESTS_MAX,
   CAMPAIGN_REQUESTS_PER_PROJECT_MAX,
@@ -260,7 +254,7 @@ describe('section 8 of docs/api.md', () => {
       ],
       [
         'chunks of a chunked body',
-        `${SMALL_PIECES_MAX}, and more when all together have ${PIECE_BYTES_MIN} bytes each; else 400, and the connection closes`,
+        `${REQUEST_PIECES.smallMax}, and more when all together have ${REQUEST_PIECES.bytesMin} bytes each; else 400, and the connection closes`,
       ],
     ]);
   });
@@ -398,7 +392,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'responses of channel providers over HTTP',
-        `read for ${PROVIDER_RESPONSES_MS_MAX} ms in a round of the event loop, over all providers in rotation; each of at most ${PROVIDER_RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB and ${number(PROVIDER_RESPONSE_MEMBERS_MAX)} members of JSON, but for pages of whatsapp resources; a body has as much framing at most, and no more than ${RESPONSE_SMALL_PIECES_MAX.toLocaleString('en')} pieces of less than ${RESPONSE_PIECE_BYTES_MIN} bytes on average`,
+        `read for ${PROVIDER_RESPONSES_MS_MAX} ms in a round of the event loop, over all providers in rotation; each of at most ${PROVIDER_RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB and ${number(PROVIDER_RESPONSE_MEMBERS_MAX)} members of JSON, but for pages of whatsapp resources; a body has as much framing at most, and no more than ${RESPONSE_PIECES.smallMax.toLocaleString('en')} pieces of less than ${RESPONSE_PIECES.bytesMin} bytes on average`,
       ],
       ['responses of a bucket of reports, but files', `${BUCKET_RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB each`],
       [

@@ -104,7 +104,7 @@ interface Wanted<Row> {
 /** The accounts, numbers and templates of Meta's platform, read with the credentials of one provider. */
 export class CloudApiPlatform implements WhatsappPlatform {
   readonly #options: PlatformOptions;
-  /** Of reading pages: one is read at a time, and fetched meanwhile. */
+  /** The event loop's share for parsing pages, one at a time. */
   readonly #share: EventLoopShare;
 
   constructor(options: PlatformOptions) {

@@ -13,9 +13,9 @@ export class Connections {
   readonly #connectorOf: ConnectorOf;
   /** All that are not closed yet, with the origin and the project that they are for. */
   readonly #clients = new Map<Client, string>();
-  /** By the same. The one that was used last is taken first. */
+  /** The idle ones by origin and project. The one that was used last is taken first. */
   readonly #idle = new Map<string, Client[]>();
-  /** Those: the one that has been idle longest comes first. */
+  /** All idle ones. The one that has been idle longest comes first. */
   readonly #byAge = new Set<Client>();
 
   constructor(options: Client.Options, connectorOf: ConnectorOf) {

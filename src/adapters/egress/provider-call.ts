@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { Dispatcher } from 'undici';
-import { BodyPieces } from '../../application/body-pieces.ts';
+import { BodyPieces, RESPONSE_PIECES } from '../../application/body-pieces.ts';
 import { codeOrName } from '../../application/errors/error-text.ts';
 import { GrowingBuffer } from '../../application/growing-buffer.ts';
 import {
@@ -9,12 +9,13 @@ import {
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import { NO_PROJECT } from '../../domain/providers/submission-share.ts';
 
 /** More responses below 200 before the one that counts are a flood: they have no body that could be counted. */
 const INFORMATIONAL_RESPONSES_MAX = 10;
 
 const USER_AGENT = 'Barid/1.0';
-const HOUSEKEEPING: Backlog = { priority: 'housekeeping', projectId: '' };
+const HOUSEKEEPING: Backlog = { priority: 'housekeeping', projectId: NO_PROJECT };
 
 /** `timeoutMs`: of the request, the wait for a connection included; `waitMs`: of the wait while others have the connections. */
 export type CallDeadlines = Readonly<Record<'timeoutMs' | 'waitMs', number>>;
@@ -43,7 +44,7 @@ export class ProviderCall implements Dispatcher.DispatchHandler {
   readonly #waitDeadline: NodeJS.Timeout;
   readonly #bytesMax: number;
   readonly #body: GrowingBuffer;
-  readonly #pieces = new BodyPieces();
+  readonly #pieces = new BodyPieces(RESPONSE_PIECES);
   #controller: Dispatcher.DispatchController | null = null;
   #status = 0;
   #informational = 0;

@@ -24,15 +24,14 @@ import {
 } from './replies/known-errors.ts';
 import type { Admission } from './routing/admission.ts';
 import { clientAddressBehind, networkOf } from './routing/client-address.ts';
-import type { PathParams } from './routing/gate.ts';
-import type { Route, RouteFamily } from './routing/route-declaration.ts';
+import type { PathParams, Route, RouteFamily } from './routing/route-declaration.ts';
 import { type ClosingTimes, closeGracefully } from './server/connections/close-gracefully.ts';
 import { ConnectionTable } from './server/connections/connection-table.ts';
 import { dropConnection } from './server/connections/drop-connection.ts';
 import { ListenBacklog } from './server/connections/listen-backlog.ts';
 import { pipeliningLimit, type Serve } from './server/connections/pipelining-limit.ts';
 import { replyToProtocolErrors } from './server/connections/protocol-errors.ts';
-import { unreadConnections } from './server/connections/unread-connections.ts';
+import { UnreadConnections } from './server/connections/unread-connections.ts';
 import { Endpoint, type EndpointParts } from './server/endpoint.ts';
 import { ExactPaths } from './server/exact-paths.ts';
 import { fastExpress } from './server/fast-express.ts';
@@ -146,7 +145,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     backlog,
     newConnections,
     largeBodies,
-    unread: unreadConnections(limits.unreadBytesMax, new MinuteLog({ clock: performance, logger })),
+    unread: new UnreadConnections(limits.unreadBytesMax, new MinuteLog({ clock: performance, logger })),
     networkOf: networkOfRequest,
     serve: requestListener(app, exactPaths, writer, withOtherExpectation),
   });

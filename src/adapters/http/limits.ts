@@ -145,9 +145,9 @@ export const ACCEPTING_MS = 2;
 export const BACKLOG_WORK_MS = 2;
 /** Connections that wait to be accepted; the system may allow fewer, on Linux by `net.core.somaxconn`. */
 export const LISTEN_BACKLOG_MAX = 4_096;
-/** Those of more than `BODY_BYTES_MAX`: after this time the next one waits for another round. Some take 40 ms alone. */
+/** After this time the next body of more than `BODY_BYTES_MAX` waits for another round. Some take 40 ms alone. */
 export const LARGE_BODIES_MS_MAX = 1;
-/** And their share of the event loop's time. */
+/** The share of the event loop's time that such bodies have. */
 export const LARGE_BODIES_SHARE = 0.2;
 
 /** How much of a rejected body is still read, and how long, so that the client sees the reply. */

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
-import { BodyPieces } from '../../application/body-pieces.ts';
+import { BodyPieces, RESPONSE_PIECES } from '../../application/body-pieces.ts';
 import { GrowingBuffer } from '../../application/growing-buffer.ts';
 
 /** Requests and downloads at a time. */
@@ -75,7 +75,7 @@ function limitInformational(request: ClientRequest): void {
 
 /** Before anybody reads the body: a file is limited as it is passed on. */
 function limitPieces(response: IncomingMessage): void {
-  const pieces = new BodyPieces();
+  const pieces = new BodyPieces(RESPONSE_PIECES);
   const push = response.push.bind(response);
   response.push = (piece: Buffer | null, encoding?: BufferEncoding) => {
     if (pieces.add(piece?.length ?? 0)) return push(piece, encoding);

@@ -39,9 +39,9 @@ interface PartEvents {
 interface Part {
   readonly fields: SubmitFields;
   state: 'unwritten' | 'in-flight' | 'responded';
-  /** Of its last `submit_sm`. */
+  /** The sequence number of its last `submit_sm`. */
   sequence: number;
-  /** Of the same. */
+  /** Ends the flight of that `submit_sm`. */
   ended: () => void;
   /** Null until the SMSC gave one. */
   id: string | null;

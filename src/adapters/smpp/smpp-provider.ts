@@ -15,11 +15,11 @@ import type { ProviderCapacity } from '../../domain/providers/submission-share.t
 import { rejectedAs, type SubmitResult } from '../../domain/providers/submit-result.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';
-import { DeliveryInbox, LOCKED_RESPONSE_MS } from './delivery-inbox.ts';
 import { type OutgoingEvents, OutgoingMessage, type OutgoingOptions } from './outgoing-message.ts';
 import { PartReferences } from './part-references.ts';
 import { ESME_ROK, ESME_RX_T_APPN, type IncomingPdu } from './pdu.ts';
 import { isReceipt, receiptOf } from './receipt.ts';
+import { LOCKED_RESPONSE_MS, ReceiptInbox } from './receipt-inbox.ts';
 import { SmppBind } from './smpp-bind.ts';
 import {
   type ConnectTcp,
@@ -80,7 +80,7 @@ export class SmppProvider implements ChannelProvider {
   readonly #binds: readonly SmppBind[];
   readonly #queue: SubmitQueue;
   readonly #deadlines: SubmitDeadlines;
-  readonly #inbox: DeliveryInbox;
+  readonly #inbox: ReceiptInbox;
   readonly #outgoing: OutgoingOptions;
   readonly #log: MinuteLog;
   readonly #masked: (text: string) => string;
@@ -100,7 +100,7 @@ export class SmppProvider implements ChannelProvider {
         submitFieldsOf(submission, options.submit, () => references.next(submission.phoneNumber)),
       submitIds: options.ids.submitIds,
     };
-    this.#inbox = new DeliveryInbox({
+    this.#inbox = new ReceiptInbox({
       onFailures: (failures) => this.#logFailures(failures),
       lockedResponse: timeouts(LOCKED_RESPONSE_MS),
     });

@@ -14,7 +14,7 @@ export const LOCKED_RETRY_MS = 1_000;
 interface AdmitPorts {
   readonly channelProviders: Pick<ChannelProviders, 'route'>;
   readonly submissionCapacity: SubmissionCapacity;
-  readonly waitingStarts: Pick<WaitingStarts, 'admission'>;
+  readonly waitingStarts: Pick<WaitingStarts, 'newBudget'>;
   readonly campaignLimits: CampaignLimits;
 }
 
@@ -63,7 +63,7 @@ export class AdmitStarts {
     { projects, isLocked, now }: StartSurroundings,
   ): Promise<ReadonlyMap<string, Postponed>> {
     const { waitingStarts, campaignLimits } = this.#ports;
-    const mayBegin = waitingStarts.admission();
+    const mayBegin = waitingStarts.newBudget();
     const postponed = new Map<string, Postponed>();
     const ready: StartingMessage[] = [];
     for (const start of starts) {

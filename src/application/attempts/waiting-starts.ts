@@ -3,6 +3,7 @@ import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { StartBudget } from '../../domain/jobs/start-budget.ts';
 import {
   HANDED_OVER_PERIOD_MS,
+  NO_PROJECT,
   waitingInAllMax,
   waitingMax,
   waitingShare,
@@ -16,12 +17,6 @@ import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 
 /** How long an attempt waits for a provider without capacity, in milliseconds. Then it begins all the same. */
 export const START_WAIT_MS = 4_000;
-
-/**
- * Stands for any project where a provider is asked for a whole priority: its places, and what waits there, are the same for all.
- * It has nothing in flight, so that no project has more that pass.
- */
-const NO_PROJECT = '';
 
 /** How often the counts of backlogs that are handed over no longer are forgotten, in milliseconds. */
 const FORGET_EVERY_MS = 10_000;
@@ -88,7 +83,7 @@ export class WaitingStarts {
    * Returns a function that tells of one attempt after another whether it may begin now. Each attempt that may begin uses up
    * capacity. Attempts that wait here go first.
    */
-  admission(): MayBegin {
+  newBudget(): MayBegin {
     this.#dropOverdue();
     this.#forgetCounts();
     const budgets = new Map<ProviderQueue, StartBudget>();

@@ -59,7 +59,7 @@ export class RelayJobs {
     this.#wasAvailable = isAvailable;
     if (limit <= 0) return 0;
     const now = clock.now();
-    if (this.#mayHaveLostJobs) await this.#handBack(now);
+    if (this.#mayHaveLostJobs) await this.#handBackLost(now);
     const { leased, deadLettered } = await unitOfWork.run(async (stores) => {
       const jobs = await stores.jobs.lease({
         now,
@@ -81,18 +81,18 @@ export class RelayJobs {
       await this.#ports.jobQueue.publish(jobs);
     } catch (error) {
       this.#mayHaveLostJobs = true;
-      if (error instanceof QueueBlocked) await this.#release(jobs);
+      if (error instanceof QueueBlocked) await this.#handBackUnpublished(jobs);
       throw error;
     }
   }
 
   /** Nobody does these jobs: they are due at once. */
-  async #release(jobs: readonly LeasedJob[]): Promise<void> {
+  async #handBackUnpublished(jobs: readonly LeasedJob[]): Promise<void> {
     const { unitOfWork, clock, workerId } = this.#ports;
     await unitOfWork.run((stores) => stores.jobs.renew(jobs, clock.now(), workerId), 'eventual');
   }
 
-  async #handBack(now: number): Promise<void> {
+  async #handBackLost(now: number): Promise<void> {
     const { unitOfWork, logger, workerId } = this.#ports;
     const leased = { workerIds: [workerId], now, until: now + LEASE_MS, ofMessages: true };
     const jobs = await unitOfWork.run((stores) => stores.jobs.handBack(leased), 'eventual');

@@ -75,7 +75,8 @@ export interface ChannelProvider {
   whenHandedOver(listener: (backlog: Backlog) => void): void;
   /**
    * How many more submissions of a backlog go out at once, and how many of it and ahead of it wait: attempts begin only when they
-   * soon go out. All but what waits of the backlog itself is the same for every project, and may be asked of none.
+   * soon go out. `free` and `ahead` are of the provider, `waiting` and `passing` of the project. A caller that needs only the
+   * first two may name no project (`NO_PROJECT`): it has nothing in flight.
    * `UNLIMITED_CAPACITY` when none ever waits, and when each is rejected at once.
    */
   capacity(backlog: Backlog): ProviderCapacity;

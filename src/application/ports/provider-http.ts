@@ -10,7 +10,7 @@ export interface ProviderRequest {
   readonly body?: string;
   /** The longest response; `PROVIDER_RESPONSE_BYTES_MAX` when absent. */
   readonly responseBytesMax?: number;
-  /** Of the message that it submits; a request without one waits as housekeeping does. */
+  /** The backlog of the message that it submits; a request without one waits as housekeeping does. */
   readonly backlog?: Backlog;
 }
 
@@ -47,7 +47,7 @@ export interface ProviderHttp {
  */
 export const PROVIDER_RESPONSE_MS = 9_000;
 
-/** Of a response to one message. */
+/** The longest response to one message, in bytes. */
 export const PROVIDER_RESPONSE_BYTES_MAX = 65_536;
 /** The most members of all objects and lists in such a response. Reading them takes less than a millisecond. */
 export const PROVIDER_RESPONSE_MEMBERS_MAX = 2_000;

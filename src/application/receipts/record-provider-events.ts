@@ -30,7 +30,7 @@ export class RecordProviderEvents {
    */
   async execute(events: readonly ProviderEvent[], settled?: EventSettled): Promise<void> {
     const { applyMessageEvents, acceptInbound, background } = this.#ports;
-    const { receipts, arrivals, acceptances } = sorted(events);
+    const { receipts, arrivals, acceptances } = byKind(events);
     for (const { event } of acceptances) {
       background.start(() => applyMessageEvents.submitted(submittedLate(event)));
     }
@@ -64,14 +64,14 @@ interface Indexed<Event> {
   readonly index: number;
 }
 
-interface Sorted {
+interface ByKind {
   readonly receipts: Indexed<SubmissionReceipt>[];
   readonly arrivals: Indexed<InboundArrival>[];
   readonly acceptances: Indexed<LateAcceptance>[];
 }
 
-function sorted(events: readonly ProviderEvent[]): Sorted {
-  const all: Sorted = { receipts: [], arrivals: [], acceptances: [] };
+function byKind(events: readonly ProviderEvent[]): ByKind {
+  const all: ByKind = { receipts: [], arrivals: [], acceptances: [] };
   for (const [index, event] of events.entries()) {
     switch (event.kind) {
       case 'receipt':

@@ -15,7 +15,7 @@ interface RemovePorts extends ProjectJobPorts {
 /** Specification 3.3: removes the files of reports that are expired or deleted. The reports stay listed. */
 export class RemoveReports {
   readonly #ports: RemovePorts;
-  /** As many as are written: a file that cannot be removed for a while holds up no other job. */
+  /** Removes as many files at a time as `MakeReports` writes: a file that cannot be removed for a while holds up no other job. */
   readonly #runner: ProjectJobRunner;
 
   constructor(ports: RemovePorts) {

@@ -70,7 +70,7 @@ export class DeliverWebhooks {
     const held = await this.#held(jobs);
     const surplus = held.filter((job) => !this.#add(job));
     const now = this.#ports.clock.now();
-    await this.#ports.releaseJobs.unbegun(
+    await this.#ports.releaseJobs.releaseUnbegun(
       surplus.map((job) => ({ job, notBefore: this.#capacity.surplusDueAt(job.work.projectId, now) })),
       (error) => this.#noteUnreleased(error),
     );
@@ -95,12 +95,7 @@ export class DeliverWebhooks {
     const known = this.#destinations.get(job.id);
     if (known === undefined) return this.#addNew(job);
     if (job.fencingToken <= known.job.fencingToken) return true;
-    // Another process may have attempted what was fetched under the older lease.
-    known.drop();
-    known.job = job;
-    known.lease = null;
-    known.isLost = false;
-    known.wantFetch();
+    known.adopt(job);
     return true;
   }
 

@@ -7,16 +7,15 @@ import { DueCursor } from './due-cursor.ts';
 
 /** The events of one project to one endpoint, while this process has their job. In memory only. */
 export class LeasedDestination {
-  job: LeasedJob<WebhookWork>;
-  /** The lease that the last fetch or renewal has found: nothing is attempted without it. */
-  lease: ConfirmedLease | null = null;
-  /** Another process has the job, or will have it: nothing more is attempted. */
-  isLost = false;
   readonly cursor = new DueCursor();
   /** The ids of the events that are fetched and not recorded yet. */
   readonly fetched = new Set<string>();
   readonly capacity: DestinationCapacity;
   readonly queue: AttemptQueue;
+  #job: LeasedJob<WebhookWork>;
+  /** The lease that the last fetch or renewal has found: nothing is attempted without it. */
+  #lease: ConfirmedLease | null = null;
+  #isLost = false;
   #isFetchWanted = false;
   #goOn: (() => void) | null = null;
 
@@ -27,13 +26,22 @@ export class LeasedDestination {
     isValid: (lease: ConfirmedLease) => boolean,
     attempt: (destination: LeasedDestination, event: WebhookEvent) => void,
   ) {
-    this.job = job;
+    this.#job = job;
     this.capacity = capacity;
     this.queue = limiter.open(
       job.work,
-      () => !this.isLost && this.lease !== null && isValid(this.lease),
+      () => !this.#isLost && this.#lease !== null && isValid(this.#lease),
       (event) => attempt(this, event),
     );
+  }
+
+  get job(): LeasedJob<WebhookWork> {
+    return this.#job;
+  }
+
+  /** Whether another process has the job, or will have it: nothing more is attempted. */
+  get isLost(): boolean {
+    return this.#isLost;
   }
 
   /** Nothing is fetched, and no fetch is wanted. */
@@ -41,11 +49,20 @@ export class LeasedDestination {
     return this.fetched.size === 0 && !this.#isFetchWanted;
   }
 
+  /** Gets a newer lease of the job. Another process may have attempted what was fetched under the older one. */
+  adopt(job: LeasedJob<WebhookWork>): void {
+    this.drop();
+    this.#job = job;
+    this.#lease = null;
+    this.#isLost = false;
+    this.wantFetch();
+  }
+
   take(events: readonly WebhookEvent[], lease: ConfirmedLease): void {
     for (const { id } of events) this.fetched.add(id);
     this.capacity.take(events.length);
     // A fetch that took long must not replace what a renewal has found meanwhile.
-    if (this.lease === null || lease.at >= this.lease.at) this.lease = lease;
+    if (this.#lease === null || lease.at >= this.#lease.at) this.#lease = lease;
     this.queue.add(events);
   }
 
@@ -64,12 +81,12 @@ export class LeasedDestination {
   }
 
   renewed(lease: ConfirmedLease): void {
-    this.lease = lease;
+    this.#lease = lease;
     this.queue.resume();
   }
 
   lose(): void {
-    this.isLost = true;
+    this.#isLost = true;
     this.drop();
     this.wantFetch();
   }

@@ -43,7 +43,7 @@ export class ReleaseJobs {
    * is held up by a lock of its project. A job that is held up is released later, or when its lease ends. Calls `failed` for each
    * job that is not released.
    */
-  unbegun(releases: readonly Release[], failed: (error: unknown) => void): Promise<void> {
+  releaseUnbegun(releases: readonly Release[], failed: (error: unknown) => void): Promise<void> {
     return this.#batcher.submitEach(releases, 'fail', (_, failure) => {
       if (failure !== null) failed(failure);
     });

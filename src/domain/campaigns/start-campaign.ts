@@ -55,7 +55,7 @@ export interface CampaignStarted {
   /** The account after the holds. */
   readonly account: Account;
   readonly campaign: Campaign;
-  /** Of each recipient. */
+  /** What each recipient costs. */
   readonly costs: RecipientCosts;
   readonly recipients: readonly Recipient[];
   readonly messages: readonly Message[];

@@ -38,6 +38,12 @@ export function moreInFlight(
   return Math.max(0, Math.min(more, free - Math.floor(places / PLACES_PER_LEFT[own.latency])));
 }
 
+/**
+ * Stands for any project where a provider is asked for a whole priority: its places, and what waits there, are the same for all.
+ * It has nothing in flight, so that no project has more that pass.
+ */
+export const NO_PROJECT = '';
+
 /** How many submissions of one backlog may wait at a provider, however few of them it takes. */
 export const WAITING_MIN = 4;
 /** What is handed over to a provider is counted in periods of this length, in milliseconds. */

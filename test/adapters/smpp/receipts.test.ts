@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LOCKED_RESPONSE_MS } from '../../../src/adapters/smpp/delivery-inbox.ts';
+import { LOCKED_RESPONSE_MS } from '../../../src/adapters/smpp/receipt-inbox.ts';
 import type { ProviderEvent } from '../../../src/application/ports/provider-events.ts';
 import type { DeliveryReceipt } from '../../../src/domain/providers/delivery-receipt.ts';
 import { aSubmission, MINUTE_MS } from '../../support/builders.ts';

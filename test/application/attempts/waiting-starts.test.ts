@@ -67,7 +67,7 @@ const numbered = (count: number, backlog = A, from = 0) =>
   Array.from({ length: count }, (_, index) => start(from + index, { backlog }));
 /** Of ten attempts of each backlog, how many may begin in one batch. */
 const admitted = (...backlogs: readonly Backlog[]) => {
-  const mayBegin = starts.admission();
+  const mayBegin = starts.newBudget();
   return backlogs.map(
     (backlog) => Array.from({ length: 10 }, () => mayBegin(provider, backlog)).filter(Boolean).length,
   );
@@ -264,7 +264,7 @@ describe('the starts that wait', () => {
     starts.add([start(4)]);
     expect(isFull()).toBe(true);
     now = DUE_AT;
-    starts.admission();
+    starts.newBudget();
     expect(isFull()).toBe(false);
   });
 });

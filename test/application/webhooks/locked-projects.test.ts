@@ -150,7 +150,7 @@ describe('while a row of one project is locked', () => {
     const releaseJobs = new ReleaseJobs({ ...ports, unitOfWork });
     const failures: unknown[] = [];
     const release = (...projectIds: readonly string[]) =>
-      releaseJobs.unbegun(
+      releaseJobs.releaseUnbegun(
         projectIds.map((projectId) => ({ job: jobOf(projectId), notBefore: 0 })),
         (error) => failures.push(error),
       );

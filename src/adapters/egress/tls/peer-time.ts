@@ -6,16 +6,16 @@ import { onNextRound } from '../../../application/concurrency/next-round.ts';
 export interface PeerShares {
   /** Debts of one owner are repaid in this share of the time. */
   readonly owner: number;
-  /** And those of all owners together in this share. */
+  /** Debts of all owners together are repaid in this share. */
   readonly all: number;
   /** The free time of one owner: the most of it in milliseconds, and the share of the time that fills it. */
   readonly freeMsMax: number;
   readonly free: number;
 }
 
-/** Of the webhook receivers of a project. */
+/** The shares of webhook receivers; the owner is a project. */
 export const RECEIVER_SHARES: PeerShares = { owner: 0.02, all: 0.15, freeMsMax: 200, free: 0.05 };
-/** Of a channel provider, which may open all its connections at once, and has the messages of everybody. */
+/** The shares of a channel provider, which may open all its connections at once, and has the messages of everybody. */
 export const PROVIDER_SHARES: PeerShares = { owner: 0.1, all: 0.2, freeMsMax: 1_000, free: 0.4 };
 
 /** How long one round of the event loop does this work, in milliseconds, before it serves what else waits. */
@@ -48,7 +48,7 @@ export class PeerTime {
   readonly #now: () => number;
   readonly #processorMs: () => number;
   readonly #owners = new Map<string, OwnerTime>();
-  /** Those with work that waits: the next one first. */
+  /** The owners with work that waits: the next one first. */
   readonly #waiting = new Set<OwnerTime>();
   readonly #debtors = new Set<OwnerTime>();
   /** How much each debtor has repaid since the start, in milliseconds, at `#at`. */

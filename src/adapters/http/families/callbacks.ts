@@ -10,7 +10,6 @@ import { text } from '../replies/http-reply.ts';
 import { ANY_TYPE, NOT_FOUND, unauthorized } from '../replies/known-errors.ts';
 import { anyone } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
-import type { Gate } from '../routing/gate.ts';
 import { route } from '../routing/route.ts';
 import type { Input, ParamsOf, RouteFamily } from '../routing/route-declaration.ts';
 
@@ -52,9 +51,8 @@ export function callbackRoutes({
     socket.resetAndDestroy();
   });
 
-  const throughGate: Gate<null> = async (_caller, work, { provider = '' }) => {
+  const checkPath = ({ provider }: ParamsOf<typeof params>): void => {
     if (!receiveCallbacks.knows(provider)) throw new RequestRejected(NOT_FOUND);
-    return await work();
   };
 
   const handle =
@@ -79,7 +77,7 @@ export function callbackRoutes({
     description:
       'The reply comes when everything in the request is stored. The provider signs it in a way of its own.',
     admission: anyone,
-    throughGate,
+    checkPath,
     params,
     rawBody: { description: 'In the form of the provider', mediaType: ANY_TYPE },
     bodyBytesMax: CALLBACK_BYTES_MAX,
@@ -96,7 +94,7 @@ export function callbackRoutes({
     summary: 'Tell a provider that this is the right place, or take a receipt in a query',
     description: 'Some providers ask first, and some put a receipt into the query.',
     admission: anyone,
-    throughGate,
+    checkPath,
     params,
     ok: { description: 'What the provider wants to see, or that the receipt is stored', kind: 'text' },
     rejections,

@@ -6,14 +6,8 @@ import { ClientDisconnected } from '../replies/http-error.ts';
 import type { HttpReply } from '../replies/http-reply.ts';
 import type { RequestPermit } from './request-permit.ts';
 
-export type PathParams = Readonly<Record<string, string>>;
-
 /** Runs the work as soon as it lets the caller through. */
-export type Gate<Caller> = <Result>(
-  caller: Caller,
-  work: () => Promise<Result>,
-  params: PathParams,
-) => Promise<Result>;
+export type Gate<Caller> = <Result>(caller: Caller, work: () => Promise<Result>) => Promise<Result>;
 
 /** Lets requests through by the project that calls. */
 export function byProject(gate: Pick<FairGate, 'run'>): Gate<Project> {
@@ -28,16 +22,14 @@ export function projectGate(permit: RequestPermit): Gate<unknown> {
 /** A request that was admitted. */
 export interface Admitted<Caller> {
   readonly caller: Caller;
-  readonly admittedAt: number;
   readonly request: IncomingMessage;
-  readonly params: PathParams;
   readonly permit: RequestPermit;
 }
 
 /** A caller who waits at the gate holds a connection, not a place. Nothing is done for one who has left meanwhile. */
 export function behind<Caller>(
   gate: Gate<Caller>,
-  { caller, request, params, permit }: Admitted<Caller>,
+  { caller, request, permit }: Admitted<Caller>,
   work: () => Promise<HttpReply>,
 ): Promise<HttpReply> {
   permit.suspend();
@@ -52,5 +44,5 @@ export function behind<Caller>(
       throw error;
     }
   };
-  return gate(caller, opened, params);
+  return gate(caller, opened);
 }

@@ -14,7 +14,7 @@ import type {
   RawBody,
   Tag,
 } from './documented.ts';
-import type { Gate, PathParams } from './gate.ts';
+import type { Gate } from './gate.ts';
 import type { RequestPermit } from './request-permit.ts';
 import type { UnsentReplies } from './unsent-replies.ts';
 
@@ -38,6 +38,9 @@ interface Documentation {
   /** Served even when the process serves as many requests as it may. */
   readonly bypassesLoadShedding?: boolean;
 }
+
+/** The parameters of a path, by their names. */
+export type PathParams = Readonly<Record<string, string>>;
 
 /** The parameters of a path that declares these. */
 export type ParamsOf<Params extends z.ZodObject> = { readonly [Name in keyof z.output<Params>]: string };
@@ -77,6 +80,8 @@ export interface Declaration<
   Body extends z.ZodType,
 > extends Documentation {
   readonly admission: Admission<Caller>;
+  /** Before the body is read: throws for a path that leads nowhere. */
+  readonly checkPath?: (params: ParamsOf<Params>) => void;
   /** Before the body is read: for all that follows the admission. */
   readonly throughGate?: Gate<Caller>;
   /**

@@ -17,10 +17,16 @@ import { ADMISSION_FRESH_MS } from './admission.ts';
 import type { DocumentedReply } from './documented.ts';
 import { type Admitted, behind, type Gate, projectGate } from './gate.ts';
 import type { RequestPermit } from './request-permit.ts';
-import type { Declaration, ParamsOf, Route } from './route-declaration.ts';
+import type { Declaration, ParamsOf, PathParams, Route } from './route-declaration.ts';
 import { namingUnknownFields, rejectIfStrict, unknownFields } from './unknown-fields.ts';
 
 const NO_BYTES = Buffer.alloc(0);
+
+/** A request on its way to the handler. */
+interface Received<Caller> extends Admitted<Caller> {
+  readonly admittedAt: number;
+  readonly params: PathParams;
+}
 
 /**
  * Declares a route: what it takes, who may use it, what it replies with. Validation, types and the OpenAPI document
@@ -64,6 +70,7 @@ export function route<
     bodyMayBeSlow,
     unsentReplies,
     bodyMembersMax,
+    checkPath,
     throughGate,
     throughWorkGate,
     handle,
@@ -91,7 +98,7 @@ export function route<
   };
 
   const work = async (
-    { caller: first, admittedAt, request, params, permit }: Admitted<Caller>,
+    { caller: first, admittedAt, request, params, permit }: Received<Caller>,
     bytes: Buffer,
   ): Promise<HttpReply> => {
     if (mediaType !== undefined) {
@@ -128,22 +135,23 @@ export function route<
     workGate: workGateOf(throughWorkGate),
     async serve(request, response, params, permit) {
       const caller = await admission.admit(request, permit);
+      checkPath?.(params as ParamsOf<Params>);
       unsentReplies?.count(response, permit.network);
-      const admitted = { caller, admittedAt: performance.now(), request, params, permit };
+      const received: Received<Caller> = { caller, admittedAt: performance.now(), request, params, permit };
       const all = async (): Promise<HttpReply> => {
         try {
           const bytes = mediaType === undefined ? NO_BYTES : await receive(request, response, permit);
           heldBodies?.complete(request);
           const gate = throughWorkGate ?? (permit.projectId === null ? 'none' : projectGate(permit));
           // Awaited: a promise that is returned as it is takes two more rounds of the microtasks.
-          if (gate !== 'none') return await behind(gate, admitted, () => work(admitted, bytes));
+          if (gate !== 'none') return await behind(gate, received, () => work(received, bytes));
           if (mediaType !== undefined) permit.resume();
-          return await work(admitted, bytes);
+          return await work(received, bytes);
         } finally {
           heldBodies?.release(request);
         }
       };
-      return throughGate === undefined ? await all() : await behind(throughGate, admitted, all);
+      return throughGate === undefined ? await all() : await behind(throughGate, received, all);
     },
   };
 }

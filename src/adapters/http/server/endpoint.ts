@@ -4,8 +4,7 @@ import { type ErrorEnvelope, type ErrorReply, errorReply } from '../replies/http
 import type { HttpReply } from '../replies/http-reply.ts';
 import { INTERNAL_ERROR, OVERLOADED } from '../replies/known-errors.ts';
 import { httpErrorOf } from '../replies/rejection-errors.ts';
-import type { PathParams } from '../routing/gate.ts';
-import type { Route } from '../routing/route-declaration.ts';
+import type { PathParams, Route } from '../routing/route-declaration.ts';
 import type { LoadShedder } from './load-shedder.ts';
 import type { ReplyWriter } from './writing/reply-writer.ts';
 

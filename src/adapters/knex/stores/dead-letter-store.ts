@@ -6,7 +6,7 @@ import type {
 } from '../../../application/ports/stores/dead-letter-store.ts';
 import type { Removal, Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
-import { readWork, redrivenRow, SCHEDULE_NO_LATER_THAN } from './job-rows.ts';
+import { redrivenRow, SCHEDULE_NO_LATER_THAN, storedWork } from './job-rows.ts';
 
 const COLUMNS = 'id, project_id, work, reason, dead_lettered_at';
 
@@ -102,7 +102,7 @@ function deadLetterOf(row: Row): DeadLetter {
   return {
     id: row.id as string,
     projectId: row.project_id as string,
-    work: readWork(row.work as string),
+    work: storedWork(row.work as string),
     reason: row.reason as string,
     deadLetteredAt: row.dead_lettered_at as number,
   };

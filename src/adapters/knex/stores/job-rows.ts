@@ -53,7 +53,7 @@ export function redrivenRow({ id, project_id, priority, work }: Row, now: number
 }
 
 /** The work of a row; of work that this version does not understand, its kind. */
-export function readWork(text: string): Work {
+export function storedWork(text: string): Work {
   const value: unknown = JSON.parse(text);
   return parseWork(value) ?? { kind: kindOf(value) };
 }

@@ -12,7 +12,7 @@ import { SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
 import type { BatchQuery, Insert, Removal, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 import { RANKS } from './job-ranks.ts';
-import { FIRST_FENCING_TOKEN, INSERT_JOB, readWork, SCHEDULE_NO_LATER_THAN } from './job-rows.ts';
+import { FIRST_FENCING_TOKEN, INSERT_JOB, SCHEDULE_NO_LATER_THAN, storedWork } from './job-rows.ts';
 import { readSettings } from './project-settings.ts';
 
 /** Sorts before the id of every project. */
@@ -216,7 +216,7 @@ export class SqlJobStore implements JobStore {
       rows.map((row) => ({
         id: row.id as string,
         fencingToken: (row.fencing_token as number) + 1,
-        work: readWork(row.work as string),
+        work: storedWork(row.work as string),
       })),
     );
   }

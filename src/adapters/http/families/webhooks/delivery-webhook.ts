@@ -5,7 +5,7 @@ import { DELIVERY_RETRIES_MAX, plannedDeliveryDelayMs } from '../../../../domain
 import type { DocumentedWebhook } from '../../routing/documented.ts';
 import { deliveryReportType } from '../messages/delivery-report-field.ts';
 import { channel, smsId } from '../messages/message-schemas.ts';
-import { DELIVERY_RESPONSES, deliveryHeaders, TIMEOUT_SECONDS } from './webhook-headers.ts';
+import { DELIVERY_RESPONSES, documentedDeliveryHeaders, TIMEOUT_SECONDS } from './webhook-headers.ts';
 
 /** The whole hours of the retries of a delivery webhook. */
 const DELIVERY_HOURS = Math.floor(
@@ -52,7 +52,7 @@ export const DELIVERY_WEBHOOK: DocumentedWebhook = {
   operationId: 'deliveryStatusWebhook',
   summary: 'A message has a new status',
   description: `Posted to the \`webhookUrl\` of the \`deliveryReport\` of a send. Respond with a 2xx within ${TIMEOUT_SECONDS} seconds. Another response, or none, is tried again up to ${DELIVERY_RETRIES_MAX} times over ${DELIVERY_HOURS} hours; 410 ends it. The same event may come twice: remember its \`webhook-id\`.`,
-  headers: deliveryHeaders('v1,EFDEFrTXIRdAr9yN1KHIWcS28dWm+qt9mFEBb8gAVPQ='),
+  headers: documentedDeliveryHeaders('v1,EFDEFrTXIRdAr9yN1KHIWcS28dWm+qt9mFEBb8gAVPQ='),
   body: deliveryPayload,
   examples: {
     sent: { ...DELIVERED, isFinal: false, status: 'sent' },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LOW_CREDIT_EVENT_NAME, type LowCreditPayload } from '../../../../domain/webhooks/credit-event.ts';
 import type { DocumentedWebhook } from '../../routing/documented.ts';
-import { DELIVERY_RESPONSES, deliveryHeaders, INSTANT } from './webhook-headers.ts';
+import { DELIVERY_RESPONSES, documentedDeliveryHeaders, INSTANT } from './webhook-headers.ts';
 
 const lowCreditPayload = z
   .object({
@@ -28,7 +28,7 @@ export const LOW_CREDIT_WEBHOOK: DocumentedWebhook = {
   summary: 'The credit of the project is low',
   description:
     'Posted to the `webhookUrl` of the setting `lowCredit`, which the operator of the service makes. It comes once when the credit falls below the amount, and again only after a top-up. Retries are those of a delivery webhook. The same event may come twice: remember its `webhook-id`.',
-  headers: deliveryHeaders('v1,9AQD+URpTGLEnUdZNiT64AIZYgsepMp1QljsIyPyuuc='),
+  headers: documentedDeliveryHeaders('v1,9AQD+URpTGLEnUdZNiT64AIZYgsepMp1QljsIyPyuuc='),
   body: lowCreditPayload,
   examples: { lowCredit: LOW_CREDIT },
   responses: DELIVERY_RESPONSES,

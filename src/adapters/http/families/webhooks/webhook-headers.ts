@@ -14,7 +14,7 @@ export const INSTANT = '2030-01-01T00:00:00.000Z';
 /** How long a receiver has to respond. */
 export const TIMEOUT_SECONDS = DELIVERY_ATTEMPT_TIMEOUT_MS / millisecondsInSecond;
 /** Those of a delivery webhook and of one of low credit; `signature` is that of an example. */
-export function deliveryHeaders(signature: string): readonly DocumentedWebhookHeader[] {
+export function documentedDeliveryHeaders(signature: string): readonly DocumentedWebhookHeader[] {
   return [
     {
       name: 'webhook-id',

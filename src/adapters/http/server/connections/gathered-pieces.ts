@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { BodyPieces, type PieceLimits } from '../../../../application/body-pieces.ts';
 import { onNextRound } from '../../../../application/concurrency/next-round.ts';
 import { GrowingBuffer } from '../../../../application/growing-buffer.ts';
 
@@ -8,9 +9,8 @@ type Push = IncomingMessage['push'];
 export const LOOSE_PIECES_MAX = 16;
 const SMALL_PIECE_BYTES = 1_024;
 
-/** The most pieces of a body, however small. A body has more only with `PIECE_BYTES_MIN` bytes a piece on average. */
-export const SMALL_PIECES_MAX = 500;
-export const PIECE_BYTES_MIN = 16;
+/** The limits of the body of a request. */
+export const REQUEST_PIECES: PieceLimits = { smallMax: 500, bytesMin: 16 };
 
 /**
  * The push of a request, for the pieces of its body as the parser finds them. Each chunk of a chunked body is one, and a client
@@ -19,8 +19,7 @@ export const PIECE_BYTES_MIN = 16;
  */
 export function gatherPieces(request: IncomingMessage, reject: () => void): Push {
   const push: Push = request.push.bind(request);
-  let pieces = 0;
-  let bytes = 0;
+  const pieces = new BodyPieces(REQUEST_PIECES);
   let gathered: GrowingBuffer | null = null;
   let gatheredBytes = 0;
   let isRejected = false;
@@ -36,14 +35,12 @@ export function gatherPieces(request: IncomingMessage, reject: () => void): Push
       pushGathered();
       return push(null);
     }
-    pieces += 1;
-    bytes += piece.length;
-    if (pieces > SMALL_PIECES_MAX && bytes < pieces * PIECE_BYTES_MIN) {
+    if (!pieces.add(piece.length)) {
       isRejected = true;
       reject();
       return false;
     }
-    if (pieces <= LOOSE_PIECES_MAX || piece.length > SMALL_PIECE_BYTES) {
+    if (pieces.count <= LOOSE_PIECES_MAX || piece.length > SMALL_PIECE_BYTES) {
       pushGathered();
       return push(piece, encoding);
     }

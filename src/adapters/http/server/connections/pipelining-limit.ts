@@ -94,7 +94,7 @@ export function pipeliningLimit(server: Server, limits: Limits, parts: Connectio
   };
 }
 
-/** Of its headers, and of its trailers once they have come. */
+/** The header lines of a request, and its trailer lines once they have come. */
 function linesOf({ rawHeaders, rawTrailers }: IncomingMessage): number {
   return (rawHeaders.length + rawTrailers.length) / 2;
 }

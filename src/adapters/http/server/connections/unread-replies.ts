@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { HEADER_TEXT_BYTES, UNREAD_REQUEST_BYTES } from '../../limits.ts';
-import type { HeldBytes } from './held-bytes.ts';
+import type { UnreadConnections } from './unread-connections.ts';
 
 /** What the connections of a server share. */
 export interface UnreadParts {
-  readonly unread: HeldBytes<Socket>;
+  readonly unread: UnreadConnections;
   /** What the client of a request counts as in limits by address. */
   readonly networkOf: (request: IncomingMessage) => string;
 }

@@ -3,7 +3,7 @@ import { onNextRound } from '../../../../application/concurrency/next-round.ts';
 import { RoundTime } from '../../../../application/concurrency/round-time.ts';
 import { PausingRounds, type Waiting } from './pausing-rounds.ts';
 
-interface Share {
+interface FairReadingOptions {
   /** The milliseconds of a round; in one with 0 nothing that waits is read. */
   readonly msMax: () => number;
   /** What waits and may be read in one round: what it takes is not known when it begins. */
@@ -18,7 +18,7 @@ interface Share {
  * work is done in between.
  */
 export class FairReading {
-  readonly #options: Share;
+  readonly #options: FairReadingOptions;
   readonly #time: RoundTime;
   readonly #rounds: PausingRounds;
   /** Whether the last one was taken by time. */
@@ -27,7 +27,7 @@ export class FairReading {
   #firstAt: number | null = null;
   #lastAt = 0;
 
-  constructor(options: Share) {
+  constructor(options: FairReadingOptions) {
     this.#options = options;
     this.#time = new RoundTime(options.msMax, () => performance.now());
     this.#rounds = new PausingRounds(options.share, () => this.#serve());

@@ -24,9 +24,9 @@ export class WalSync {
   readonly #filename: string;
   readonly #syncFile: SyncFile;
   #log: number | null = null;
-  /** Those for whom the log is being synced; null when it is not. */
+  /** The commits that the running sync is for; null when none runs. */
   #inSync: Waiting[] | null = null;
-  /** Those who need the sync behind it. */
+  /** The commits that wait for the next sync. */
   #forNextSync: Waiting[] = [];
   #failure: WalNotSynced | null = null;
 

@@ -10,12 +10,11 @@ import {
 import { ConnectionTable } from '../../../../../src/adapters/http/server/connections/connection-table.ts';
 import {
   LOOSE_PIECES_MAX,
-  PIECE_BYTES_MIN,
-  SMALL_PIECES_MAX,
+  REQUEST_PIECES,
 } from '../../../../../src/adapters/http/server/connections/gathered-pieces.ts';
 import { PARSER_STOPPED } from '../../../../../src/adapters/http/server/connections/node-parser.ts';
 import { pipeliningLimit } from '../../../../../src/adapters/http/server/connections/pipelining-limit.ts';
-import { unreadConnections } from '../../../../../src/adapters/http/server/connections/unread-connections.ts';
+import { UnreadConnections } from '../../../../../src/adapters/http/server/connections/unread-connections.ts';
 import type { Waiting } from '../../../../../src/adapters/http/server/rounds/pausing-rounds.ts';
 import { MinuteLog } from '../../../../../src/application/minute-log.ts';
 import { RecordingLogger } from '../../../../support/recording-logger.ts';
@@ -86,7 +85,7 @@ beforeEach(async () => {
       backlog: { roundMs: (msMax) => msMax },
       newConnections: reading,
       largeBodies: reading,
-      unread: unreadConnections(SERVER_LIMITS.unreadBytesMax, log),
+      unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax, log),
       networkOf: () => '',
       serve(request, response) {
         const path = request.url ?? '';
@@ -256,9 +255,9 @@ describe('the pipelining limit', () => {
   });
 
   it.each([
-    ['of one byte', SMALL_PIECES_MAX, 1],
+    ['of one byte', REQUEST_PIECES.smallMax, 1],
     // One more than the least: where a read ends, a chunk is in two pieces.
-    ['of 17 bytes', 3 * SMALL_PIECES_MAX, PIECE_BYTES_MIN + 1],
+    ['of 17 bytes', 3 * REQUEST_PIECES.smallMax, REQUEST_PIECES.bytesMin + 1],
   ])('gathers the chunks of a body that are %s, and changes nothing of it', async (_, count, length) => {
     const chunks = Array.from({ length: count }, (__, index) => String(index % 10).repeat(length));
     const read: Buffer[] = [];
@@ -271,8 +270,8 @@ describe('the pipelining limit', () => {
   });
 
   it.each([
-    ['of one byte', SMALL_PIECES_MAX + 1, 1],
-    ['of 15 bytes', SMALL_PIECES_MAX + 1, PIECE_BYTES_MIN - 1],
+    ['of one byte', REQUEST_PIECES.smallMax + 1, 1],
+    ['of 15 bytes', REQUEST_PIECES.smallMax + 1, REQUEST_PIECES.bytesMin - 1],
   ])('parses no more of a body with too many chunks %s', async (_, count, length) => {
     connection.write(chunked(Array.from({ length: count }, () => 'x'.repeat(length))) + gets(2, 2).join(''));
     while (clientErrors.length === 0) await eventLoopRound();
@@ -297,11 +296,11 @@ describe('the pipelining limit', () => {
         return push(piece, encoding);
       };
     });
-    connection.write(chunked(Array.from({ length: 4 * SMALL_PIECES_MAX }, () => 'x')));
+    connection.write(chunked(Array.from({ length: 4 * REQUEST_PIECES.smallMax }, () => 'x')));
     while (clientErrors.length === 0) await eventLoopRound();
     await rounds();
     // The end of the body is told once, if it was in the same read.
-    expect(found).toBeLessThanOrEqual(SMALL_PIECES_MAX + 2);
+    expect(found).toBeLessThanOrEqual(REQUEST_PIECES.smallMax + 2);
     const closed = once(socket, 'close');
     socket.destroy();
     await closed;

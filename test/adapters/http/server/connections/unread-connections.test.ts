@@ -1,7 +1,6 @@
 import { Socket } from 'node:net';
 import { beforeEach, expect, it } from 'vitest';
-import type { HeldBytes } from '../../../../../src/adapters/http/server/connections/held-bytes.ts';
-import { unreadConnections } from '../../../../../src/adapters/http/server/connections/unread-connections.ts';
+import { UnreadConnections } from '../../../../../src/adapters/http/server/connections/unread-connections.ts';
 import { MINUTE_LOG_INTERVAL_MS, MinuteLog } from '../../../../../src/application/minute-log.ts';
 import { NOW } from '../../../../support/builders.ts';
 import { RecordingLogger } from '../../../../support/recording-logger.ts';
@@ -10,13 +9,13 @@ const BYTES_MAX = 100;
 
 let now: number;
 let logger: RecordingLogger;
-let unread: HeldBytes<Socket>;
+let unread: UnreadConnections;
 let sockets: Socket[];
 
 beforeEach(() => {
   now = NOW;
   logger = new RecordingLogger();
-  unread = unreadConnections(BYTES_MAX, new MinuteLog({ clock: { now: () => now }, logger }));
+  unread = new UnreadConnections(BYTES_MAX, new MinuteLog({ clock: { now: () => now }, logger }));
   sockets = Array.from({ length: 5 }, () => new Socket());
 });
 

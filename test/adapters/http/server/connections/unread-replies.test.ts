@@ -2,8 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { beforeEach, expect, it } from 'vitest';
 import { UNREAD_REQUEST_BYTES } from '../../../../../src/adapters/http/limits.ts';
-import type { HeldBytes } from '../../../../../src/adapters/http/server/connections/held-bytes.ts';
-import { unreadConnections } from '../../../../../src/adapters/http/server/connections/unread-connections.ts';
+import { UnreadConnections } from '../../../../../src/adapters/http/server/connections/unread-connections.ts';
 import { UnreadReplies } from '../../../../../src/adapters/http/server/connections/unread-replies.ts';
 import { MinuteLog } from '../../../../../src/application/minute-log.ts';
 import { RecordingLogger } from '../../../../support/recording-logger.ts';
@@ -17,13 +16,13 @@ const BYTES_MAX = REPLY_BYTES + UNREAD_REQUEST_BYTES + HEADER_BYTES;
 /** What the socket has taken and not sent. */
 let unsent: number;
 let open: ServerResponse[];
-let connections: HeldBytes<Socket>;
+let connections: UnreadConnections;
 let replies: UnreadReplies;
 
 beforeEach(() => {
   unsent = 0;
   const log = new MinuteLog({ clock: performance, logger: new RecordingLogger() });
-  connections = unreadConnections(10 * BYTES_MAX, log);
+  connections = new UnreadConnections(10 * BYTES_MAX, log);
   const socket = new Socket();
   Object.defineProperty(socket, 'writableLength', { get: () => unsent });
   open = [aResponse(true)];

@@ -27,7 +27,7 @@ interface InboxOptions {
 }
 
 /** Hands receipts to the sink, those that came together at once, and responds to each when it is recorded or is not. */
-export class DeliveryInbox {
+export class ReceiptInbox {
   readonly #options: InboxOptions;
   readonly #arrivals = new BatchDrain<Arrival>({
     batchMax: RECEIPTS_BATCH_MAX,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
-  DeliveryInbox,
   RECEIPTS_BATCH_MAX,
   RECEIPTS_WAITING_MAX,
-} from '../../../src/adapters/smpp/delivery-inbox.ts';
+  ReceiptInbox,
+} from '../../../src/adapters/smpp/receipt-inbox.ts';
 import type { SubmissionReceipt } from '../../../src/application/ports/provider-events.ts';
 import { wholeSink } from '../../support/whole-sink.ts';
 import { ManualTimeouts } from './manual-timeouts.ts';
@@ -18,7 +18,7 @@ const receiptOf = (providerMessageId: string): SubmissionReceipt => ({
 function anInbox() {
   const timers = new ManualTimeouts();
   const told: number[] = [];
-  const inbox = new DeliveryInbox({
+  const inbox = new ReceiptInbox({
     onFailures: ({ length }) => told.push(length),
     lockedResponse: timers.timeouts(1),
   });
