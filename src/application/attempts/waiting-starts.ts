@@ -1,18 +1,10 @@
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import { StartBudget } from '../../domain/jobs/start-budget.ts';
-import {
-  HANDED_OVER_PERIOD_MS,
-  NO_PROJECT,
-  waitingInAllMax,
-  waitingMax,
-  waitingShare,
-} from '../../domain/providers/submission-share.ts';
+import type { StartBudget } from '../../domain/jobs/start-budget.ts';
 import { BATCH_ITEMS_MAX } from '../concurrency/batcher.ts';
-import { PriorityQueue } from '../concurrency/priority-queue.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
-import { HandedOver } from './handed-over.ts';
+import { ProviderQueue } from './provider-queue.ts';
 import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 
 /** How long an attempt waits for a provider without capacity, in milliseconds. Then it begins all the same. */
@@ -38,18 +30,13 @@ export interface WaitingStart extends AttemptRef {
   readonly jobDueAt: number;
 }
 
+type Queue = ProviderQueue<Waiting>;
+
 /** An attempt that waits, with its queue. */
 interface Waiting extends WaitingStart {
-  readonly queue: ProviderQueue;
+  readonly queue: Queue;
   /** Ends its count as in flight. */
   readonly end: () => void;
-}
-
-/** What waits for one provider. */
-interface ProviderQueue {
-  readonly provider: ChannelProvider;
-  readonly starts: PriorityQueue<Waiting>;
-  readonly handedOver: HandedOver;
 }
 
 /**
@@ -61,11 +48,11 @@ interface ProviderQueue {
 export class WaitingStarts {
   readonly #ports: WaitingPorts;
   /** By the name of the provider. */
-  readonly #queues = new Map<string, ProviderQueue>();
+  readonly #queues = new Map<string, Queue>();
   /** All of them, in the order in which their jobs are due. */
   readonly #starts = new Set<Waiting>();
   /** The queues whose provider may have capacity. */
-  readonly #toRecheck = new Set<ProviderQueue>();
+  readonly #toRecheck = new Set<Queue>();
   #tellsSoon = false;
   #forgotAt = 0;
   #onCapacity = (): void => {};
@@ -86,11 +73,11 @@ export class WaitingStarts {
   newBudget(): MayBegin {
     this.#dropOverdue();
     this.#forgetCounts();
-    const budgets = new Map<ProviderQueue, StartBudget>();
+    const budgets = new Map<Queue, StartBudget>();
     return (provider, backlog) => {
       if (provider.capacity(backlog).free === Number.POSITIVE_INFINITY) return true;
       const queue = this.#queueOf(provider);
-      const budget = budgets.get(queue) ?? this.#budgetOf(queue, true);
+      const budget = budgets.get(queue) ?? queue.budgetForNew();
       budgets.set(queue, budget);
       const mayBegin = budget.allows(backlog);
       if (mayBegin) budget.use(backlog);
@@ -104,7 +91,7 @@ export class WaitingStarts {
    */
   hasCapacity(provider: ChannelProvider, backlog: Backlog): boolean {
     const queue = this.#queueOf(provider);
-    const budget = this.#budgetOf(queue, false);
+    const budget = queue.budgetForWaiting();
     return budget.passes(backlog) || (!queue.starts.hasBefore(backlog.priority) && budget.allows(backlog));
   }
 
@@ -132,7 +119,7 @@ export class WaitingStarts {
     this.#dropOverdue();
     const ready: WaitingStart[] = [];
     for (const queue of this.#toRecheck) {
-      const budget = this.#budgetOf(queue, false);
+      const budget = queue.budgetForWaiting();
       const take = () => queue.starts.take(({ backlog }) => budget.allows(backlog));
       for (let waiting = take(); waiting !== null; waiting = take()) {
         budget.use(waiting.backlog);
@@ -145,7 +132,7 @@ export class WaitingStarts {
     return ready;
   }
 
-  #recheck(queue: ProviderQueue): void {
+  #recheck(queue: Queue): void {
     if (queue.starts.isEmpty) return;
     this.#toRecheck.add(queue);
     if (this.#tellsSoon) return;
@@ -157,39 +144,13 @@ export class WaitingStarts {
     });
   }
 
-  #budgetOf({ provider, starts, handedOver }: ProviderQueue, isBehindWaiting: boolean): StartBudget {
-    const period = this.#period();
-    return new StartBudget({
-      ofPriority: (priority) => {
-        const { free, ahead } = provider.capacity({ priority, projectId: NO_PROJECT });
-        const allAhead = ahead + (isBehindWaiting ? starts.sizeAhead(priority) : 0);
-        return {
-          atOnce: free - (isBehindWaiting ? starts.size : 0),
-          shared: waitingShare(handedOver.lessUrgentThan(priority, period)) - allAhead,
-          inAll: waitingInAllMax(handedOver.ofAll(period)) - allAhead,
-        };
-      },
-      ofBacklog: (backlog) =>
-        waitingMax(handedOver.ofBacklog(backlog, period)) -
-        provider.capacity(backlog).waiting -
-        (isBehindWaiting ? starts.sizeOf(backlog) : 0),
-      passing: (backlog) =>
-        provider.capacity(backlog).passing - (isBehindWaiting ? starts.sizeOf(backlog) : 0),
-      passingInAll: provider.capacity({ priority: 'code', projectId: NO_PROJECT }).passing,
-    });
-  }
-
-  #queueOf(provider: ChannelProvider): ProviderQueue {
+  #queueOf(provider: ChannelProvider): Queue {
     const known = this.#queues.get(provider.name);
     if (known !== undefined) return known;
-    const queue: ProviderQueue = {
-      provider,
-      starts: new PriorityQueue(),
-      handedOver: new HandedOver(),
-    };
+    const queue: Queue = new ProviderQueue(provider, this.#ports.clock);
     this.#queues.set(provider.name, queue);
     provider.whenHandedOver((backlog) => {
-      queue.handedOver.note(backlog, this.#period());
+      queue.noteHandedOver(backlog);
       this.#recheck(queue);
     });
     return queue;
@@ -217,10 +178,6 @@ export class WaitingStarts {
     const now = this.#ports.clock.now();
     if (Math.abs(now - this.#forgotAt) < FORGET_EVERY_MS) return;
     this.#forgotAt = now;
-    for (const { handedOver } of this.#queues.values()) handedOver.forget(this.#period());
-  }
-
-  #period(): number {
-    return Math.floor(this.#ports.clock.now() / HANDED_OVER_PERIOD_MS);
+    for (const queue of this.#queues.values()) queue.forgetCounts();
   }
 }
