@@ -93,7 +93,7 @@ function rejected(
   const ended = { ...attempt, reason: providerText(result.reason), endedAt: now };
   // A channel whose result was unknown is never called again, whatever it says later.
   if (attempt.state === 'dispatching' && isForLater(result)) {
-    const at = busyRetryAt(message, attemptNumber, now);
+    const at = busyRetryAt(message, attemptNumber, attempt, now);
     if (at !== null) {
       return {
         message: replace(message, attemptNumber, { ...ended, state: 'busy' }),

@@ -1,5 +1,5 @@
 import { millisecondsInDay, millisecondsInMinute } from 'date-fns/constants';
-import type { Message } from '../messages/message.ts';
+import type { ChannelAttempt, Message } from '../messages/message.ts';
 import { isLast, triedSince } from './chain-outcome.ts';
 
 /** A message of a campaign that a busy provider rejected is tried again after this time at the soonest, in milliseconds. */
@@ -24,10 +24,14 @@ const RANDOM_DIGITS = 8;
  * that a long wait costs few tries, however many messages wait. Where between the two differs from message to message: a burst
  * that was tried at once would find the provider busy again at once, and idle between.
  */
-export function busyRetryAt(message: Message, attemptNumber: number, now: number): number | null {
-  const leftMs = leftToTry(message, attemptNumber, now);
-  const attempt = message.attempts[attemptNumber];
-  if (attempt === undefined || leftMs <= 0) return null;
+export function busyRetryAt(
+  message: Message,
+  attemptNumber: number,
+  attempt: ChannelAttempt,
+  now: number,
+): number | null {
+  const leftMs = leftToTry(message, attemptNumber, attempt, now);
+  if (leftMs <= 0) return null;
   const { min, max } = message.campaignId === null ? SINGLE_WAIT_MS : CAMPAIGN_WAIT_MS;
   const longest = Math.min(now - triedSince(attempt), max, LONGEST_WAIT_SHARE * triedForMs(message), leftMs);
   const shortest = Math.max(min, Math.floor(longest / 2));
@@ -39,15 +43,14 @@ export function busyRetryAt(message: Message, attemptNumber: number, now: number
  * for another try.
  */
 export function mayOnlyWait(message: Message, attemptNumber: number, now: number): boolean {
-  const isBusy = message.attempts[attemptNumber]?.state === 'busy';
-  return isBusy && message.campaignId === null && leftToTry(message, attemptNumber, now) > 0;
+  const attempt = message.attempts[attemptNumber];
+  if (attempt?.state !== 'busy' || message.campaignId !== null) return false;
+  return leftToTry(message, attemptNumber, attempt, now) > 0;
 }
 
 /** For how long the attempt is tried still, in milliseconds; 0 or less when it is not tried again. */
-function leftToTry(message: Message, attemptNumber: number, now: number): number {
-  const attempt = message.attempts[attemptNumber];
-  const isTried = message.campaignId !== null || isLast(message, attemptNumber);
-  if (attempt === undefined || message.isFinal || !isTried) return 0;
+function leftToTry(message: Message, attemptNumber: number, attempt: ChannelAttempt, now: number): number {
+  if (message.isFinal || !isLast(message, attemptNumber)) return 0;
   return triedForMs(message) - (now - triedSince(attempt));
 }
 

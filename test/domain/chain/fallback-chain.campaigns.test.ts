@@ -202,6 +202,7 @@ describe('a message that was sent by itself', () => {
 
   it.each([
     [1 * SECOND_MS, 2_000, 2_000],
+    [2_001, 2_000, 2_001],
     [3 * SECOND_MS, 2_000, 3_000],
     [29 * SECOND_MS, 14_500, 29_000],
     [2 * MINUTE_MS, 14_900, 29_800],
