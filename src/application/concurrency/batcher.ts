@@ -207,7 +207,7 @@ export class Batcher<Item, Result> {
       const again = batch.map(asRepeated);
       const projectIds = await this.#projectsOf?.(itemsOf(batch));
       this.#onIsolated(itemsOf(batch));
-      for (const { isolated } of batch) isolated?.();
+      for (const { lock } of batch) lock?.isolated();
       if (projectIds === undefined) return this.#add(again);
       const byProject = groupBy(again, (_, index) => projectIds[index] ?? '');
       for (const [projectId, own] of byProject) this.#isolate(projectId).#add(own);
@@ -237,11 +237,11 @@ export class Batcher<Item, Result> {
 
   /** Adds an item of the isolated project whose batcher this is. */
   #addIsolated(waiting: Waiting<Item, Result>): void {
-    const { isolated, whenLocked, reject } = waiting;
-    if (this.#isLocked && whenLocked !== undefined) {
-      isolated?.();
+    const { lock, reject } = waiting;
+    if (this.#isLocked && lock !== undefined) {
+      lock.isolated();
       const isFull = this.#waiting.length >= BATCH_ITEMS_MAX;
-      if (isFull || whenLocked === 'fail') reject(new StorageLocked('A row of the project is locked'));
+      if (isFull || lock.whenLocked === 'fail') reject(new StorageLocked('A row of the project is locked'));
       if (isFull) return;
     }
     this.#add([waiting]);
@@ -258,7 +258,7 @@ export class Batcher<Item, Result> {
   #meetLock(): void {
     if (this.#ofProject === null) return;
     this.#ofProject.isolation.meetLock();
-    for (const { isolated } of this.#waiting) isolated?.();
+    for (const { lock } of this.#waiting) lock?.isolated();
   }
 
   #newIsolated(projectId: string): Batcher<Item, Result> {

@@ -5,10 +5,13 @@ export interface Waiting<Item, Result> {
   readonly repeated: boolean;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
-  /** Called when its project meets a lock, or has met one: no other item waits for it any more. */
-  readonly isolated?: () => void;
-  /** What becomes of it when its project is locked already. All items that have `isolated` have it. */
-  readonly whenLocked?: WhenLocked;
+  /** Of an item for which others wait. */
+  readonly lock?: {
+    /** Called when its project meets a lock, or has met one: no other item waits for it any more. */
+    readonly isolated: () => void;
+    /** What becomes of it when its project is locked already. */
+    readonly whenLocked: WhenLocked;
+  };
 }
 
 /** `wait`: the item waits for the lock. `fail`: it fails at once, and runs all the same, because it can come again soon. */
@@ -35,7 +38,13 @@ export function waitingOnce<Item, Result>(
     isSettled = true;
     isolated();
   };
-  return { item, repeated: false, resolve: () => settle(null), reject: settle, isolated, whenLocked };
+  return {
+    item,
+    repeated: false,
+    resolve: () => settle(null),
+    reject: settle,
+    lock: { isolated, whenLocked },
+  };
 }
 
 /** The items themselves, as the work of a batch takes them. */
