@@ -14,7 +14,7 @@ export const LOCKED_RETRY_MS = 1_000;
 interface AdmitPorts {
   readonly channelProviders: Pick<ChannelProviders, 'route'>;
   readonly submissionCapacity: SubmissionCapacity;
-  readonly waitingStarts: Pick<WaitingStarts, 'newBudget'>;
+  readonly waitingStarts: Pick<WaitingStarts, 'newBudget' | 'soonest'>;
   readonly campaignLimits: CampaignLimits;
 }
 
@@ -54,8 +54,8 @@ export class AdmitStarts {
   /**
    * Resolves with when the postponed attempts start, by message: attempts of a locked project, of a provider at its limit or
    * without capacity, and of campaigns that have to wait. An attempt that waits for another reason than its campaign neither
-   * counts for the rate of the campaign nor opens a conversation. An attempt that has waited for its provider waits for it again
-   * only when that is all there is to do: the provider is the only one of the last channel, and there is time to try it.
+   * counts for the rate of the campaign nor opens a conversation. An attempt that has waited for a provider waits again only when
+   * that is all it may do.
    */
   async execute(
     stores: Stores,
@@ -81,27 +81,32 @@ export class AdmitStarts {
     return postponed;
   }
 
-  /** Asks the first provider of the route: a later one only gets what that one did not take. */
+  /**
+   * Asks the first provider of the route: a later one only gets what that one did not take. An attempt that may only wait has been
+   * rejected by all of them: it goes to whichever has capacity first.
+   */
   #postponedByProvider(
     { message, attemptNumber, hasWaited }: AttemptStart,
     project: Project | undefined,
     mayBegin: MayBegin,
     now: number,
   ): Postponed | null {
+    const { channelProviders, submissionCapacity, waitingStarts } = this.#ports;
     const channel = message.channels[attemptNumber];
     if (project === undefined || channel === undefined) return null;
     const { environment } = project;
     const { smsId, projectId, phoneNumber } = message;
-    const route = this.#ports.channelProviders.route(channel, environment, phoneNumber);
-    const [provider] = route;
-    if (provider === undefined) return null;
-    const hasNothingElse = route.length === 1 && mayOnlyWait(message, attemptNumber, now);
-    if (hasWaited && !hasNothingElse) return null;
+    const route = channelProviders.route(channel, environment, phoneNumber);
+    const isOnlyWaiting = mayOnlyWait(message, attemptNumber, now);
+    if (hasWaited && !isOnlyWaiting) return null;
+    const [first, ...others] = isOnlyWaiting ? route.filter((each) => each.health().ok) : route.slice(0, 1);
+    if (first === undefined) return null;
     const backlog = { priority: messagePriority(message), projectId };
+    const provider = waitingStarts.soonest(first, others);
     const key = { channel, environment, provider: provider.name };
-    const retryAt = this.#ports.submissionCapacity.retryAt(key, backlog, now);
+    const retryAt = submissionCapacity.retryAt(key, backlog, now);
     if (retryAt !== null) return { at: retryAt };
-    if (mayBegin(provider, backlog)) return null;
+    if ([first, ...others].some((each) => mayBegin(each, backlog))) return null;
     const at = now + START_WAIT_MS;
     return { at, waiting: { smsId, attemptNumber, provider, key, backlog, jobDueAt: at } };
   }

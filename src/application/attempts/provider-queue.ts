@@ -38,6 +38,11 @@ export class ProviderQueue<Start extends { readonly backlog: Backlog }> {
     this.#handedOver.forget(this.#period());
   }
 
+  /** How long one more would wait here, in periods, when the provider goes on as in the last one. */
+  get expectedWait(): number {
+    return (this.starts.size + 1) / Math.max(1, this.#handedOver.ofAll(this.#period()));
+  }
+
   /** How much of what waits here may begin now. */
   budgetForWaiting(): StartBudget {
     return this.#budgetBehind(NOTHING);

@@ -39,6 +39,15 @@ interface Called {
   readonly result: SubmitResult;
 }
 
+interface SubmitOptions {
+  /** When the chain moves on, in milliseconds since 1970. */
+  readonly endsAt: number;
+  /** The attempt has waited for as long as it may: it does not wait inside a provider, too. */
+  readonly hasWaited: boolean;
+  /** A busy provider made the attempt start again. */
+  readonly isTriedAgain: boolean;
+}
+
 const LATE_REASON = 'The provider did not respond in time';
 const FAULT_REASON = 'The provider failed while it was called';
 
@@ -48,7 +57,7 @@ export const TIMEOUT_TOLERANCE_MS = 1_000;
 /** No route of the channel is for this number, or the message outlived the configuration. */
 const NO_PROVIDER = rejectedAs('message', 'The channel has no provider for this number');
 
-/** The attempt has waited for the first provider of its route already. */
+/** The attempt has waited, and the provider has no capacity for it. */
 const WAITED_TOO_LONG = rejectedAs('limited', 'More messages wait than the provider takes');
 
 /**
@@ -74,10 +83,14 @@ export class SubmitAttempts {
         const endsAt = endOf(each);
         if (submission === null || now >= endsAt) return null;
         const { smsId, attemptNumber, channel } = submission;
-        const { startId } = each.message.attempts[attemptNumber] ?? {};
+        const { startId, triedSince } = each.message.attempts[attemptNumber] ?? {};
         const record: RecordResult = (called) =>
           this.#ports.applyMessageEvents.submitted({ smsId, attemptNumber, channel, startId, ...called });
-        return this.#submit(submission, record, { endsAt, hasWaited: each.hasWaited });
+        return this.#submit(submission, record, {
+          endsAt,
+          hasWaited: each.hasWaited,
+          isTriedAgain: triedSince !== undefined,
+        });
       }),
     );
     const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
@@ -87,22 +100,25 @@ export class SubmitAttempts {
 
   /**
    * Calls the providers of the route one after another, until a result needs no other provider, or the chain moves on at
-   * `endsAt`.
+   * `endsAt`. An attempt that is tried again begins with those that have capacity: it may have waited for any of them.
    */
   async #submit(
     submission: Submission,
     record: RecordResult,
-    { endsAt, hasWaited }: { readonly endsAt: number; readonly hasWaited: boolean },
+    { endsAt, hasWaited, isTriedAgain }: SubmitOptions,
   ): Promise<void> {
     const { clock, channelProviders, waitingStarts } = this.#ports;
     const { channel, environment, phoneNumber } = submission;
+    const hasCapacity = (provider: ChannelProvider): boolean =>
+      waitingStarts.hasCapacity(provider, submission);
     const route = channelProviders.route(channel, environment, phoneNumber);
+    const inOrder = isTriedAgain ? freeFirst(route, hasCapacity) : route;
     let last: Called = { result: NO_PROVIDER };
     let leftMs = endsAt - clock.now();
     /** The result of a provider that may take the message later. */
     let later: Called | null = null;
-    for (const [index, provider] of route.entries()) {
-      const isFull = hasWaited && index === 0 && !waitingStarts.hasCapacity(provider, submission);
+    for (const provider of inOrder) {
+      const isFull = hasWaited && !hasCapacity(provider);
       const result = isFull
         ? WAITED_TOO_LONG
         : await this.#call(provider, endingWithin(submission, leftMs), record);
@@ -161,6 +177,15 @@ export class SubmitAttempts {
 /** A provider that throws at once rejects. */
 async function call(provider: ChannelProvider, submission: Submission): Promise<SubmitResult> {
   return provider.submit(submission);
+}
+
+function freeFirst(
+  route: readonly ChannelProvider[],
+  hasCapacity: (provider: ChannelProvider) => boolean,
+): readonly ChannelProvider[] {
+  if (route.length === 1) return route;
+  const free = route.filter(hasCapacity);
+  return [...free, ...route.filter((provider) => !free.includes(provider))];
 }
 
 /** The last provider may not know the sender, while an earlier one that was busy or at a limit may take the message later. */

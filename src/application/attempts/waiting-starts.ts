@@ -95,6 +95,11 @@ export class WaitingStarts {
     return budget.passes(backlog) || (!queue.starts.hasBefore(backlog.priority) && budget.allows(backlog));
   }
 
+  /** Of the first provider and the others, that at which an attempt waits least. */
+  soonest(first: ChannelProvider, others: readonly ChannelProvider[]): ChannelProvider {
+    return others.reduce((best, each) => (this.#waitOf(each) < this.#waitOf(best) ? each : best), first);
+  }
+
   /** Adds attempts that wait, behind the others of their backlogs. */
   add(starts: readonly WaitingStart[]): void {
     for (const start of starts) {
@@ -142,6 +147,10 @@ export class WaitingStarts {
       this.#tellsSoon = false;
       this.#onCapacity();
     });
+  }
+
+  #waitOf(provider: ChannelProvider): number {
+    return this.#queueOf(provider).expectedWait;
   }
 
   #queueOf(provider: ChannelProvider): Queue {

@@ -28,19 +28,26 @@ const NOTHING_STORED = {} as Stores;
 
 let capacities: Record<string, ProviderCapacity>;
 let route: readonly string[];
+let down: readonly string[];
 let submissionCapacity: SubmissionCapacity;
 let isLocked: boolean;
 
 beforeEach(() => {
   capacities = { first: UNLIMITED_CAPACITY, second: UNLIMITED_CAPACITY };
   route = ['first'];
+  down = [];
   submissionCapacity = new SubmissionCapacity({ inFlightMax: IN_FLIGHT_MAX });
   isLocked = false;
 });
 
 /** Of a provider only its name and its capacity count here. */
 const providerNamed = (name: string) =>
-  ({ name, capacity: () => capacities[name], whenHandedOver() {} }) as unknown as ChannelProvider;
+  ({
+    name,
+    capacity: () => capacities[name],
+    health: () => ({ ok: !down.includes(name), detail: '' }),
+    whenHandedOver() {},
+  }) as unknown as ChannelProvider;
 
 const starting = (given: Partial<AttemptStart> = {}): AttemptStart => ({
   message: aMessage({ attempts: [], channels: ['sms'] }),
@@ -87,18 +94,43 @@ describe('when an attempt starts', () => {
     expect(await postponed(starting({ hasWaited: true }))).toBeUndefined();
   });
 
-  it('an attempt that has waited waits again when its only provider was busy before, while there is time to try it', async () => {
-    capacities = { first: FULL };
+  describe('an attempt that was busy, and has no other channel', () => {
     const busy = anAttempt({ channel: 'sms', state: 'busy', startedAt: NOW - 20_000 });
     const message = aMessage({ attempts: [busy], channels: ['sms'], attemptTimeoutMs: 30_000 });
     const again = starting({ message, hasWaited: true });
-    expect(await postponed(again)).toMatchObject({ at: NOW + 4_000, waiting: { jobDueAt: NOW + 4_000 } });
-    expect(await postponed({ ...again, message: { ...message, attemptTimeoutMs: 22_000 } })).toBeUndefined();
-    capacities = { first: UNLIMITED_CAPACITY };
-    expect(await postponed(again)).toBeUndefined();
-    capacities = { first: FULL };
-    route = ['first', 'second'];
-    expect(await postponed(again)).toBeUndefined();
+
+    it('it waits again when it has waited, while there is time to try it', async () => {
+      capacities = { first: FULL };
+      expect(await postponed(again)).toMatchObject({ at: NOW + 4_000, waiting: { jobDueAt: NOW + 4_000 } });
+      expect(
+        await postponed({ ...again, message: { ...message, attemptTimeoutMs: 22_000 } }),
+      ).toBeUndefined();
+      capacities = { first: UNLIMITED_CAPACITY };
+      expect(await postponed(again)).toBeUndefined();
+    });
+
+    it('it starts as soon as any provider of its route has capacity', async () => {
+      route = ['first', 'second'];
+      capacities = { first: FULL, second: { free: 1, passing: 0, waiting: 0, ahead: 0 } };
+      expect(await postponed(again)).toBeUndefined();
+      expect(await postponed({ ...again, hasWaited: false })).toBeUndefined();
+      capacities = { first: FULL, second: FULL };
+      expect((await postponed(again))?.waiting?.provider.name).toBe('first');
+    });
+
+    it('it does not wait for a provider that is down, and starts when all are', async () => {
+      route = ['first', 'second'];
+      capacities = { first: FULL, second: FULL };
+      down = ['first'];
+      expect((await postponed(again))?.waiting).toMatchObject({
+        provider: { name: 'second' },
+        key: { provider: 'second' },
+      });
+      capacities = { first: UNLIMITED_CAPACITY, second: FULL };
+      expect((await postponed(again))?.waiting?.provider.name).toBe('second');
+      down = ['first', 'second'];
+      expect(await postponed(again)).toBeUndefined();
+    });
   });
 
   it('an attempt whose provider has got capacity starts at once, whatever waits there', async () => {

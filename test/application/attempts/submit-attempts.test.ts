@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { PendingSubmission } from '../../../src/application/attempts/advance-messages.ts';
 import type { ApplyMessageEvents } from '../../../src/application/attempts/apply-message-events.ts';
 import type { SubmittedAttempt } from '../../../src/application/attempts/correlate-receipts.ts';
 import { SubmissionCapacity } from '../../../src/application/attempts/submission-capacity.ts';
@@ -32,6 +33,8 @@ const acceptedAs = (id: string): SubmitResult => ({ kind: 'accepted', providerMe
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Attempts that were committed. */
+const FULL: ProviderCapacity = { free: 0, passing: 0, waiting: WAITING_MIN, ahead: WAITING_MIN };
+
 const pendingOf = (channel: Channel, numbers: readonly number[], { hasWaited = false } = {}) =>
   numbers.map((number) => ({
     message: aMessage({
@@ -219,10 +222,9 @@ describe('a route of several providers', () => {
   });
 
   it('SubmitAttempts gives what has waited for a provider that is full to the next one at once', async () => {
-    const full = { free: 0, passing: 0, waiting: WAITING_MIN, ahead: WAITING_MIN };
     const here = routedWorld(
       { first: async () => acceptedAs('first'), second: async () => acceptedAs('second') },
-      { capacities: [full, full] },
+      { capacities: [FULL, UNLIMITED_CAPACITY] },
     );
     await here.submitAttempts.execute(pendingOf('sms', [1, 2], { hasWaited: true }));
     await here.execute(3);
@@ -231,6 +233,29 @@ describe('a route of several providers', () => {
       ['second', anSmsId(2)],
       ['first', anSmsId(3)],
     ]);
+  });
+
+  it('SubmitAttempts calls no provider that is full for what has waited: it would wait there, too', async () => {
+    const here = routedWorld(
+      { first: async () => acceptedAs('first'), second: async () => acceptedAs('second') },
+      { capacities: [FULL, FULL] },
+    );
+    await here.submitAttempts.execute(pendingOf('sms', [1], { hasWaited: true }));
+    expect(here.calls).toEqual([]);
+    const expected = { ...rejectedAs('limited'), reason: 'More messages wait than the provider takes' };
+    expect(here.recorded).toEqual([result(1, expected, 'second')]);
+  });
+
+  it('SubmitAttempts begins with the providers that have capacity for what is tried again', async () => {
+    const here = routedWorld(
+      { first: async () => acceptedAs('first'), second: async () => acceptedAs('second') },
+      { capacities: [FULL, UNLIMITED_CAPACITY] },
+    );
+    const [fresh] = pendingOf('sms', [1]) as [PendingSubmission];
+    const { message } = fresh;
+    const attempts = message.attempts.map((each) => ({ ...each, triedSince: NOW - SECOND_MS }));
+    await here.submitAttempts.execute([fresh, { ...fresh, message: { ...message, attempts } }]);
+    expect(here.calls.map(([name]) => name)).toEqual(['first', 'second']);
   });
 
   it('SubmitAttempts calls the provider of what has waited as soon as it has capacity', async () => {
@@ -243,10 +268,7 @@ describe('a route of several providers', () => {
   });
 
   it('SubmitAttempts rejects what has waited for its only provider as it does what waited there', async () => {
-    const here = routedWorld(
-      { first: async () => acceptedAs('first') },
-      { capacities: [{ free: 0, passing: 0, waiting: WAITING_MIN, ahead: WAITING_MIN }] },
-    );
+    const here = routedWorld({ first: async () => acceptedAs('first') }, { capacities: [FULL] });
     await here.submitAttempts.execute(pendingOf('sms', [1], { hasWaited: true }));
     const expected = { ...rejectedAs('limited'), reason: 'More messages wait than the provider takes' };
     expect(here.recorded).toEqual([result(1, expected, 'first')]);
