@@ -35,6 +35,13 @@ export const PROVIDER_REQUESTS_PER_CONNECTION_MAX = 100;
  */
 const LAST_ON_CONNECTION_MS = 300_000;
 
+const TOO_MANY_REQUESTS = 429;
+/**
+ * A provider that responds with 429 gets no request for this time, in milliseconds: what waits then goes by priority and in
+ * rotation, while tries of each message by itself would let luck decide.
+ */
+export const LIMITED_PAUSE_MS = 1_000;
+
 /** A request that waited begins early enough to get its response. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
@@ -75,6 +82,9 @@ export class UndiciProviderHttp implements ProviderHttp {
   readonly #lastOnConnectionMs: number;
   /** Until then each request is the last one on its connection. */
   #lastOnConnectionUntil = 0;
+  /** Until then no request begins. */
+  #pausedUntil = 0;
+  #pauseTimer: NodeJS.Timeout | null = null;
   #onHandedOver: (backlog: Backlog) => void = () => {};
 
   constructor({
@@ -127,7 +137,10 @@ export class UndiciProviderHttp implements ProviderHttp {
           this.#lastOnConnectionUntil = performance.now() + this.#lastOnConnectionMs;
         },
         // Until then it has its place: a provider has no more responses that wait than requests in flight.
-        responded: (read) => this.#responses.add(this.#name, () => settle(read())),
+        responded: (status, read) => {
+          if (status === TOO_MANY_REQUESTS) this.#pause();
+          this.#responses.add(this.#name, () => settle(read()));
+        },
       });
       this.#waiting.add(call);
       this.#dispatchSoon();
@@ -143,7 +156,7 @@ export class UndiciProviderHttp implements ProviderHttp {
   }
 
   close(): Promise<void> {
-    if (this.#freshTimer !== null) clearTimeout(this.#freshTimer);
+    for (const timer of [this.#freshTimer, this.#pauseTimer]) if (timer !== null) clearTimeout(timer);
     return this.#agent.destroy();
   }
 
@@ -174,7 +187,22 @@ export class UndiciProviderHttp implements ProviderHttp {
     }, Math.ceil(endsMs));
   }
 
+  #pause(): void {
+    this.#pausedUntil = performance.now() + LIMITED_PAUSE_MS;
+    this.#pauseTimer ??= this.#afterPause();
+  }
+
+  #afterPause(): NodeJS.Timeout {
+    const leftMs = this.#pausedUntil - performance.now();
+    return setTimeout(() => {
+      const isOver = performance.now() >= this.#pausedUntil;
+      this.#pauseTimer = isOver ? null : this.#afterPause();
+      if (isOver) this.#dispatch();
+    }, Math.ceil(leftMs));
+  }
+
   #free(): number {
+    if (performance.now() < this.#pausedUntil) return 0;
     const { inFlight } = this.#waiting;
     return Math.min(PROVIDER_REQUESTS_MAX - this.#waiting.fresh(), PROVIDER_CONNECTIONS_MAX - inFlight);
   }

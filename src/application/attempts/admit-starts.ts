@@ -82,8 +82,8 @@ export class AdmitStarts {
   }
 
   /**
-   * Asks the first provider of the route: a later one only gets what that one did not take. An attempt that may only wait has been
-   * rejected by all of them: it goes to whichever has capacity first.
+   * Asks the first provider of the route: a later one only gets what that one did not take. An attempt that may only wait was
+   * rejected by all of them, and goes to whichever has capacity first.
    */
   #postponedByProvider(
     { message, attemptNumber, hasWaited }: AttemptStart,
@@ -99,7 +99,9 @@ export class AdmitStarts {
     const route = channelProviders.route(channel, environment, phoneNumber);
     const isOnlyWaiting = mayOnlyWait(message, attemptNumber, now);
     if (hasWaited && !isOnlyWaiting) return null;
-    const [first, ...others] = isOnlyWaiting ? route.filter((each) => each.health().ok) : route.slice(0, 1);
+    const [first, ...others] = isOnlyWaiting
+      ? route.filter((each) => each.health().circuit !== 'open')
+      : route.slice(0, 1);
     if (first === undefined) return null;
     const backlog = { priority: messagePriority(message), projectId };
     const provider = waitingStarts.soonest(first, others);

@@ -28,14 +28,15 @@ const NOTHING_STORED = {} as Stores;
 
 let capacities: Record<string, ProviderCapacity>;
 let route: readonly string[];
-let down: readonly string[];
+/** The providers whose circuit is open. */
+let open: readonly string[];
 let submissionCapacity: SubmissionCapacity;
 let isLocked: boolean;
 
 beforeEach(() => {
   capacities = { first: UNLIMITED_CAPACITY, second: UNLIMITED_CAPACITY };
   route = ['first'];
-  down = [];
+  open = [];
   submissionCapacity = new SubmissionCapacity({ inFlightMax: IN_FLIGHT_MAX });
   isLocked = false;
 });
@@ -45,7 +46,8 @@ const providerNamed = (name: string) =>
   ({
     name,
     capacity: () => capacities[name],
-    health: () => ({ ok: !down.includes(name), detail: '' }),
+    health: () =>
+      open.includes(name) ? { ok: false, detail: '', circuit: 'open' } : { ok: false, detail: '' },
     whenHandedOver() {},
   }) as unknown as ChannelProvider;
 
@@ -118,17 +120,17 @@ describe('when an attempt starts', () => {
       expect((await postponed(again))?.waiting?.provider.name).toBe('first');
     });
 
-    it('it does not wait for a provider that is down, and starts when all are', async () => {
+    it('it does not wait for a provider whose circuit is open, and starts when all are', async () => {
       route = ['first', 'second'];
       capacities = { first: FULL, second: FULL };
-      down = ['first'];
+      open = ['first'];
       expect((await postponed(again))?.waiting).toMatchObject({
         provider: { name: 'second' },
         key: { provider: 'second' },
       });
       capacities = { first: UNLIMITED_CAPACITY, second: FULL };
       expect((await postponed(again))?.waiting?.provider.name).toBe('second');
-      down = ['first', 'second'];
+      open = ['first', 'second'];
       expect(await postponed(again)).toBeUndefined();
     });
   });
