@@ -10,7 +10,6 @@ import {
 } from '../../src/adapters/egress/tls/peer-stream.ts';
 import { PEER_ROUND_MS, PROVIDER_SHARES, RECEIVER_SHARES } from '../../src/adapters/egress/tls/peer-time.ts';
 import {
-  LIMITED_PAUSE_MS,
   PROVIDER_CONNECTIONS_MAX,
   PROVIDER_REQUESTS_MAX,
 } from '../../src/adapters/egress/undici-provider-http.ts';
@@ -106,6 +105,7 @@ import {
 } from '../../src/application/jobs/worker-watch.ts';
 import { PROVIDER_WAIT_MS } from '../../src/application/ports/channel-provider.ts';
 import {
+  PROVIDER_PAUSE_MS,
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MEMBERS_MAX,
 } from '../../src/application/ports/provider-http.ts';
@@ -400,7 +400,7 @@ describe('the limits of one process in docs/performance.md', () => {
         'whatsapp resources that are kept parsed',
         `documents of ${number(PARSED_TREES_CHARACTERS_MAX)} characters in all; those that were not used for longest are dropped`,
       ],
-      ['requests to an HTTP provider after a response 429', `none for ${number(LIMITED_PAUSE_MS)} ms`],
+      ['requests to an HTTP gateway after a response 429', `none for ${number(PROVIDER_PAUSE_MS)} ms`],
       [
         'submissions of one project in flight to an SMSC or an HTTP provider',
         `as many of the window, or of the requests, as it leaves free, while each of its own is younger than ${SLOW_AFTER_MS / 1_000} s; more, but for 1 in ${PLACES_PER_KEPT} of all, while fewer of its own are older than are free besides that tenth; one of which any took ${SLOW_AFTER_MS / 1_000} s in the last ${LATENCY_REMEMBERED_MS / 1_000} s leaves a tenth free, one of which any took ${FRESH_MS} ms a twentieth`,

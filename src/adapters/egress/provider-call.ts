@@ -32,7 +32,7 @@ interface CallEvents {
   /** A connection that was to be used again ended before anything of a response came; called before `settle`. */
   readonly brokenOff: () => void;
   /** The whole response came; it is read with `read` when there is time. */
-  readonly responded: (status: number, read: () => ProviderResponse) => void;
+  readonly responded: (read: () => ProviderResponse) => void;
 }
 
 /** One request and its response under one deadline. */
@@ -115,7 +115,7 @@ export class ProviderCall implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (!this.#takeEnd()) return;
-    this.#events.responded(this.#status, () => {
+    this.#events.responded(() => {
       const body = this.#body.bytes().toString('utf8');
       return { kind: 'responded', status: this.#status, body };
     });

@@ -4,6 +4,7 @@ import { Agent } from 'undici';
 import { FairQueue } from '../../application/concurrency/fair-queue.ts';
 import { PROVIDER_WAIT_MS } from '../../application/ports/channel-provider.ts';
 import {
+  PROVIDER_PAUSE_MS,
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MS,
   type ProviderHttp,
@@ -34,13 +35,6 @@ export const PROVIDER_REQUESTS_PER_CONNECTION_MAX = 100;
  * milliseconds: some providers close each connection behind its first response, and a request that goes out just then is lost.
  */
 const LAST_ON_CONNECTION_MS = 300_000;
-
-const TOO_MANY_REQUESTS = 429;
-/**
- * A provider that responds with 429 gets no request for this time, in milliseconds: what waits then goes by priority and in
- * rotation, while tries of each message by itself would let luck decide.
- */
-export const LIMITED_PAUSE_MS = 1_000;
 
 /** A request that waited begins early enough to get its response. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -82,8 +76,7 @@ export class UndiciProviderHttp implements ProviderHttp {
   readonly #lastOnConnectionMs: number;
   /** Until then each request is the last one on its connection. */
   #lastOnConnectionUntil = 0;
-  /** Until then no request begins. */
-  #pausedUntil = 0;
+  /** While it runs, no request begins. */
   #pauseTimer: NodeJS.Timeout | null = null;
   #onHandedOver: (backlog: Backlog) => void = () => {};
 
@@ -137,10 +130,7 @@ export class UndiciProviderHttp implements ProviderHttp {
           this.#lastOnConnectionUntil = performance.now() + this.#lastOnConnectionMs;
         },
         // Until then it has its place: a provider has no more responses that wait than requests in flight.
-        responded: (status, read) => {
-          if (status === TOO_MANY_REQUESTS) this.#pause();
-          this.#responses.add(this.#name, () => settle(read()));
-        },
+        responded: (read) => this.#responses.add(this.#name, () => settle(read())),
       });
       this.#waiting.add(call);
       this.#dispatchSoon();
@@ -153,6 +143,13 @@ export class UndiciProviderHttp implements ProviderHttp {
 
   capacity(backlog: Backlog): ProviderCapacity {
     return this.#waiting.capacity(backlog, this.#free());
+  }
+
+  pause(): void {
+    this.#pauseTimer ??= setTimeout(() => {
+      this.#pauseTimer = null;
+      this.#dispatch();
+    }, PROVIDER_PAUSE_MS);
   }
 
   close(): Promise<void> {
@@ -178,7 +175,7 @@ export class UndiciProviderHttp implements ProviderHttp {
       call.dispatch(this.#agent, { isLastOnConnection, endOfFlight: waiting.begin(call) });
       this.#onHandedOver(call.backlog);
     }
-    if (waiting.isEmpty || this.#freshTimer !== null) return;
+    if (waiting.isEmpty || this.#freshTimer !== null || this.#pauseTimer !== null) return;
     const endsMs = waiting.freshEndsMs();
     if (endsMs === null) return;
     this.#freshTimer = setTimeout(() => {
@@ -187,22 +184,8 @@ export class UndiciProviderHttp implements ProviderHttp {
     }, Math.ceil(endsMs));
   }
 
-  #pause(): void {
-    this.#pausedUntil = performance.now() + LIMITED_PAUSE_MS;
-    this.#pauseTimer ??= this.#afterPause();
-  }
-
-  #afterPause(): NodeJS.Timeout {
-    const leftMs = this.#pausedUntil - performance.now();
-    return setTimeout(() => {
-      const isOver = performance.now() >= this.#pausedUntil;
-      this.#pauseTimer = isOver ? null : this.#afterPause();
-      if (isOver) this.#dispatch();
-    }, Math.ceil(leftMs));
-  }
-
   #free(): number {
-    if (performance.now() < this.#pausedUntil) return 0;
+    if (this.#pauseTimer !== null) return 0;
     const { inFlight } = this.#waiting;
     return Math.min(PROVIDER_REQUESTS_MAX - this.#waiting.fresh(), PROVIDER_CONNECTIONS_MAX - inFlight);
   }

@@ -43,7 +43,7 @@ interface ErrorRule {
 /** More parts than any sms has. */
 const IDS_MAX = 255;
 
-const TOO_MANY_REQUESTS = 429;
+export const TOO_MANY_REQUESTS = 429;
 /** Statuses with which a gateway does not take the credentials. */
 export const CREDENTIALS_REJECTED: readonly number[] = [401, 403];
 

@@ -17,7 +17,7 @@ import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import { type RequestMaker, type SendingOptions, valuesOf } from './gateway-request.ts';
-import { CREDENTIALS_REJECTED, type ResponseReader } from './gateway-response.ts';
+import { CREDENTIALS_REJECTED, type ResponseReader, TOO_MANY_REQUESTS } from './gateway-response.ts';
 import { NO_MESSAGE } from './template.ts';
 
 /** A request that sends no message, and the statuses that say that the credentials are good. */
@@ -41,7 +41,7 @@ interface HttpGatewayProviderOptions {
 
 const UNTRIED = 'its settings have no check request, so the first message tells whether it works';
 
-const REJECTING_STATUSES: readonly number[] = [...CREDENTIALS_REJECTED, 429];
+const REJECTING_STATUSES: readonly number[] = [...CREDENTIALS_REJECTED, TOO_MANY_REQUESTS];
 
 /**
  * The sms gateway behind an HTTP interface that a configuration describes. Each submission is one request. Receipts come by
@@ -68,7 +68,9 @@ export class HttpGatewayProvider implements ChannelProvider {
     if (response.kind !== 'limited') this.#health = healthAfter(response);
     if (response.kind === 'responded' && CREDENTIALS_REJECTED.includes(response.status))
       this.#log.warn('provider_credentials_rejected', { provider: this.name, code: response.status });
-    return read(response, attemptName(submission));
+    const result = read(response, attemptName(submission));
+    if (isTooMuch(response, result)) http.pause();
+    return result;
   }
 
   whenHandedOver(listener: (backlog: Backlog) => void): void {
@@ -97,6 +99,12 @@ export class HttpGatewayProvider implements ChannelProvider {
   close(): Promise<void> {
     return this.#options.http.close();
   }
+}
+
+/** Whether the gateway takes no more of anybody: settings that say `limited` of a 429 mean one sender or number. */
+function isTooMuch(response: ProviderResponse, result: SubmitResult): boolean {
+  if (response.kind !== 'responded' || response.status !== TOO_MANY_REQUESTS) return false;
+  return result.kind === 'rejected' && result.cause === 'busy';
 }
 
 function healthAfter(response: ProviderResponse): ProviderHealth {

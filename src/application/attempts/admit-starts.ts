@@ -2,10 +2,10 @@ import type { Project } from '../../domain/access/project.ts';
 import { mayOnlyWait } from '../../domain/chain/busy-retry.ts';
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import type { Message } from '../../domain/messages/message.ts';
-import type { ChannelProviders } from '../ports/channel-provider.ts';
+import type { ChannelProvider, ChannelProviders } from '../ports/channel-provider.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { CampaignLimits, StartingMessage } from './campaign-limits.ts';
-import type { SubmissionCapacity } from './submission-capacity.ts';
+import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 import { type MayBegin, START_WAIT_MS, type WaitingStart, type WaitingStarts } from './waiting-starts.ts';
 
 /** An attempt of a project whose submit results wait for a lock starts this much later, in milliseconds. */
@@ -99,17 +99,28 @@ export class AdmitStarts {
     const route = channelProviders.route(channel, environment, phoneNumber);
     const isOnlyWaiting = mayOnlyWait(message, attemptNumber, now);
     if (hasWaited && !isOnlyWaiting) return null;
-    const [first, ...others] = isOnlyWaiting
+    const asked = isOnlyWaiting
       ? route.filter((each) => each.health().circuit !== 'open')
       : route.slice(0, 1);
-    if (first === undefined) return null;
     const backlog = { priority: messagePriority(message), projectId };
-    const provider = waitingStarts.soonest(first, others);
-    const key = { channel, environment, provider: provider.name };
-    const retryAt = submissionCapacity.retryAt(key, backlog, now);
-    if (retryAt !== null) return { at: retryAt };
+    const keyOf = ({ name }: ChannelProvider): ProviderKey => ({ channel, environment, provider: name });
+    const retryAts = asked.map((each) => submissionCapacity.retryAt(keyOf(each), backlog, now));
+    const [first, ...others] = asked.filter((_, index) => retryAts[index] === null);
+    if (first === undefined) return asked.length === 0 ? null : { at: Math.min(...retryAts.map(Number)) };
     if ([first, ...others].some((each) => mayBegin(each, backlog))) return null;
+    const provider = waitingStarts.soonest(first, others);
     const at = now + START_WAIT_MS;
-    return { at, waiting: { smsId, attemptNumber, provider, key, backlog, jobDueAt: at } };
+    return {
+      at,
+      waiting: {
+        smsId,
+        attemptNumber,
+        provider,
+        key: keyOf(provider),
+        backlog,
+        jobDueAt: at,
+        isAgain: isOnlyWaiting,
+      },
+    };
   }
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import { ProviderQueue } from './provider-queue.ts';
 import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 
-/** How long an attempt waits for a provider without capacity, in milliseconds. Then it begins all the same. */
+/** How long an attempt waits for a provider without capacity, in milliseconds. Then its job decides what becomes of it. */
 export const START_WAIT_MS = 4_000;
 
 /** How often the counts of backlogs that are handed over no longer are forgotten, in milliseconds. */
@@ -28,6 +28,8 @@ export interface WaitingStart extends AttemptRef {
   readonly backlog: Backlog;
   /** When its job is due. */
   readonly jobDueAt: number;
+  /** It has waited before, and goes before those of its backlog that have not. */
+  readonly isAgain: boolean;
 }
 
 type Queue = ProviderQueue<Waiting>;
@@ -106,7 +108,8 @@ export class WaitingStarts {
       const { provider, key, backlog } = start;
       const queue = this.#queueOf(provider);
       const waiting = { ...start, queue, end: this.#ports.submissionCapacity.begin(key, backlog) };
-      queue.starts.add(waiting);
+      if (start.isAgain) queue.starts.addFirst(waiting);
+      else queue.starts.add(waiting);
       this.#starts.add(waiting);
       // The provider may have got capacity before the attempt was added.
       this.#recheck(queue);

@@ -37,6 +37,11 @@ export interface ProviderHttp {
   whenHandedOver(listener: (backlog: Backlog) => void): void;
   /** How many more requests of a backlog go out at once, and how many of it wait. */
   capacity(backlog: Backlog): ProviderCapacity;
+  /**
+   * Lets no request begin for `PROVIDER_PAUSE_MS`: the other side takes no more for now. What waits then goes by priority and in
+   * rotation, while tries of each message by itself would let luck decide. Does nothing during a pause.
+   */
+  pause(): void;
   /** Ends every connection; a request in flight is `unclear`. May be called twice. */
   close(): Promise<void>;
 }
@@ -46,6 +51,9 @@ export interface ProviderHttp {
  * in milliseconds.
  */
 export const PROVIDER_RESPONSE_MS = 9_000;
+
+/** How long a provider that takes no more gets no request, in milliseconds. */
+export const PROVIDER_PAUSE_MS = 1_000;
 
 /** The longest response to one message, in bytes. */
 export const PROVIDER_RESPONSE_BYTES_MAX = 65_536;

@@ -31,13 +31,13 @@ const DEADLINE_LATE_MS = 1_000;
  */
 export const ATTEMPT_GRACE_MS = 6_000;
 
-/** An attempt gets no second grace when its time was over this long ago, in milliseconds: the chain has to go on. */
-const GRACES_END_MS = 60_000;
+/** An attempt gets no further grace when its time was over this long ago, in milliseconds: the chain has to go on. */
+const GRACES_END_MS = 15_000;
 
 /**
  * The time of the attempt is over: the chain goes on, unless the provider has taken the message on the last channel. That one
  * waits for its receipt, and ends as sent without. An attempt gets a grace when its deadline comes late or its submit result is
- * held up, and another one when the end of the grace comes late, too: the database may have been away twice.
+ * held up, and another one when the end of a grace comes late, too: the database may have been away twice.
  */
 export function deadline(message: Message, attemptNumber: number, now: number): ChainOutcome {
   const attempt = message.attempts[attemptNumber];

@@ -12,7 +12,7 @@ export const BUSY_RETRIES_END_MS = millisecondsInDay;
 const SINGLE_WAIT_MS = { min: 2_000, max: 30_000 };
 const CAMPAIGN_WAIT_MS = { min: BUSY_RETRY_MS, max: 10 * millisecondsInMinute };
 
-/** The longest wait takes this share of the time that a message is tried. So a code of 30 s is tried every three seconds. */
+/** The longest wait takes this share of the time that a message is tried: of a code of 30 s it is 2.8 s. */
 const LONGEST_WAIT_SHARE = 0.1;
 
 /** Hex digits at the end of an id that are random. */
@@ -20,9 +20,9 @@ const RANDOM_DIGITS = 8;
 
 /**
  * When a busy provider is tried again, in milliseconds since 1970, or null: a single message goes on with the next channel, and
- * on its last one is tried for as long as an attempt may take. It waits as long again as it has been tried, or half of that, so
- * that a long wait costs few tries, however many messages wait. Where between the two differs from message to message: a burst
- * that was tried at once would find the provider busy again at once, and idle between.
+ * on its last one is tried for as long as an attempt may take. It waits as long again as it has been tried, or half of that, up
+ * to a tenth of its time: a long wait costs few tries, however many messages wait. Where between the two differs from message to
+ * message: a burst that was tried at once would find the provider busy again at once, and idle between.
  */
 export function busyRetryAt(
   message: Message,

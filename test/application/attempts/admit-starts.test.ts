@@ -41,7 +41,7 @@ beforeEach(() => {
   isLocked = false;
 });
 
-/** Of a provider only its name and its capacity count here. */
+/** Of a provider only its name, its capacity and its circuit count here. */
 const providerNamed = (name: string) =>
   ({
     name,

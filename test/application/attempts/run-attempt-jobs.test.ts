@@ -278,6 +278,7 @@ function lockedWorld() {
           key: { channel: 'sms', environment: 'live', provider: SPACIOUS.name },
           backlog: { priority: 'code', projectId: projectOf(smsId) },
           jobDueAt: NOW + START_WAIT_MS,
+          isAgain: false,
         })),
       ),
     report: (...smsIds: readonly string[]) =>

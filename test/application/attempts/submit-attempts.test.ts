@@ -32,9 +32,9 @@ const LIVE = aProject({ environment: 'live' });
 const acceptedAs = (id: string): SubmitResult => ({ kind: 'accepted', providerMessageIds: [id] });
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Attempts that were committed. */
 const FULL: ProviderCapacity = { free: 0, passing: 0, waiting: WAITING_MIN, ahead: WAITING_MIN };
 
+/** Attempts that were committed. */
 const pendingOf = (channel: Channel, numbers: readonly number[], { hasWaited = false } = {}) =>
   numbers.map((number) => ({
     message: aMessage({

@@ -61,8 +61,20 @@ function providerWith(capacity: (backlog: Backlog) => ProviderCapacity, name = '
 
 const start = (
   name: number,
-  { backlog = A, jobDueAt = DUE_AT }: { readonly backlog?: Backlog; readonly jobDueAt?: number } = {},
-): WaitingStart => ({ smsId: anSmsId(name), attemptNumber: 0, provider, key: KEY, backlog, jobDueAt });
+  {
+    backlog = A,
+    jobDueAt = DUE_AT,
+    isAgain = false,
+  }: { readonly backlog?: Backlog; readonly jobDueAt?: number; readonly isAgain?: boolean } = {},
+): WaitingStart => ({
+  smsId: anSmsId(name),
+  attemptNumber: 0,
+  provider,
+  key: KEY,
+  backlog,
+  jobDueAt,
+  isAgain,
+});
 const numbered = (count: number, backlog = A, from = 0) =>
   Array.from({ length: count }, (_, index) => start(from + index, { backlog }));
 /** Of ten attempts of each backlog, how many may begin in one batch. */
@@ -266,5 +278,25 @@ describe('the starts that wait', () => {
     now = DUE_AT;
     starts.newBudget();
     expect(isFull()).toBe(false);
+  });
+
+  it('a start that has waited before goes before those of its backlog that have not', () => {
+    starts.add([start(1), start(2, { isAgain: true }), start(3, { isAgain: true })]);
+    free = 10;
+    expect(ready()).toEqual([anSmsId(2), anSmsId(3), anSmsId(1)]);
+  });
+
+  it('of several providers the soonest is the one with the shorter wait: what waits, by what it handed over lately', () => {
+    const full = () => ({ free: 0, passing: 0, waiting: 9, ahead: 9 });
+    const first = providerWith(full, 'first');
+    provider = first;
+    starts.add(numbered(3));
+    const handOverOfFirst = handOver;
+    const second = providerWith(full, 'second');
+    const soonest = () => starts.soonest(first, [second]).name;
+    expect(soonest()).toBe('second');
+    for (let count = 0; count < 5; count += 1) handOverOfFirst(A);
+    expect(soonest()).toBe('first');
+    expect(starts.soonest(first, [])).toBe(first);
   });
 });

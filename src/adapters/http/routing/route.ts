@@ -30,7 +30,7 @@ interface Received<Caller> extends Admitted<Caller> {
 
 /**
  * Declares a route: what it takes, who may use it, what it replies with. Validation, types and the OpenAPI document
- * follow from the declaration. The checks run in the order admission, body, query. Fields of a body that the schema
+ * follow from the declaration. The checks run in the order admission, path, body, query. Fields of a body that the schema
  * does not know are named in the header X-Unknown-Fields, or rejected when the request says `Prefer: handling=strict`.
  *
  * A handler rejects a request with `new RequestRejected({ status, code, text })`, a use case with `Rejected`; the envelope of the
