@@ -42,9 +42,8 @@ export class CampaignLimits {
   }
 
   /**
-   * Admits messages that are about to start: they count for the rate of their number, and open the conversations that are not
-   * open. Resolves with when to try the others again, by their ids. Messages that belong to no campaign are
-   * not limited.
+   * Admits messages that are about to start: they count for the rate of their number, and open conversations where
+   * none is open. Resolves with when to try the others again, by their ids. Messages that belong to no campaign are not limited.
    */
   async admit(
     stores: Pick<Stores, 'whatsapp' | 'conversations'>,

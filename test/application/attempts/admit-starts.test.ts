@@ -101,7 +101,7 @@ describe('when an attempt starts', () => {
     const message = aMessage({ attempts: [busy], channels: ['sms'], attemptTimeoutMs: 30_000 });
     const again = starting({ message, hasWaited: true });
 
-    it('it waits again when it has waited, while there is time to try it', async () => {
+    it('a busy attempt waits again when it has waited, while there is time to try it', async () => {
       capacities = { first: FULL };
       expect(await postponed(again)).toMatchObject({ at: NOW + 4_000, waiting: { jobDueAt: NOW + 4_000 } });
       expect(
@@ -111,7 +111,7 @@ describe('when an attempt starts', () => {
       expect(await postponed(again)).toBeUndefined();
     });
 
-    it('it starts as soon as any provider of its route has capacity', async () => {
+    it('a busy attempt starts as soon as one provider of its route has capacity', async () => {
       route = ['first', 'second'];
       capacities = { first: FULL, second: { free: 1, passing: 0, waiting: 0, ahead: 0 } };
       expect(await postponed(again)).toBeUndefined();
@@ -120,7 +120,7 @@ describe('when an attempt starts', () => {
       expect((await postponed(again))?.waiting?.provider.name).toBe('first');
     });
 
-    it('it does not wait for a provider whose circuit is open, and starts when all are', async () => {
+    it('a busy attempt does not wait for a provider whose circuit is open, and starts when all are', async () => {
       route = ['first', 'second'];
       capacities = { first: FULL, second: FULL };
       open = ['first'];
@@ -133,6 +133,20 @@ describe('when an attempt starts', () => {
       open = ['first', 'second'];
       expect(await postponed(again)).toBeUndefined();
     });
+  });
+
+  it('a busy attempt goes to an idle provider beside one that is at its limit, and is put off when all are', async () => {
+    const busy = anAttempt({ channel: 'sms', state: 'busy', startedAt: NOW - 20_000 });
+    const message = aMessage({ attempts: [busy], channels: ['sms'], attemptTimeoutMs: 30_000 });
+    route = ['first', 'second'];
+    for (let count = 0; count < IN_FLIGHT_MAX; count += 1) submissionCapacity.begin(KEY, BACKLOG);
+    capacities = { first: UNLIMITED_CAPACITY, second: FULL };
+    expect((await postponed(starting({ message })))?.waiting?.provider.name).toBe('second');
+    capacities = { first: UNLIMITED_CAPACITY, second: UNLIMITED_CAPACITY };
+    expect(await postponed(starting({ message }))).toBeUndefined();
+    const ofSecond = { ...KEY, provider: 'second' };
+    for (let count = 0; count < IN_FLIGHT_MAX; count += 1) submissionCapacity.begin(ofSecond, BACKLOG);
+    expect(await postponed(starting({ message }))).toEqual({ at: expect.any(Number) });
   });
 
   it('an attempt whose provider has got capacity starts at once, whatever waits there', async () => {
