@@ -91,9 +91,13 @@ export function requestMaker(
   const url = orMistake(mistake, ['url'], () => urlMaker(options.url, scope(IN_PATHS), scope(PLACEHOLDERS)));
   const query = templates('query', PLACEHOLDERS);
   const headers = templates('headers', IN_HEADERS);
-  for (const { name } of headers) {
+  for (const { name, template } of headers) {
     if (!HEADER_NAME.test(name) || CLIENT_HEADERS.has(name.toLowerCase())) {
       mistake(['headers', name], 'is no header that a request can set');
+    }
+    const sample = template.fill(NO_MESSAGE) ?? '';
+    if (headerValue(sample) !== sample) {
+      mistake(['headers', name], 'has a character, or a credential with one, that a header cannot hold');
     }
   }
   const authorization =

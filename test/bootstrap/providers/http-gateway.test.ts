@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { httpGatewayKind } from '../../../src/bootstrap/providers/http-gateway.ts';
 import {
@@ -9,6 +10,8 @@ import {
 } from '../../adapters/http-gateway/gateway-example.ts';
 import { codeBlocks, Page, tables, unquoted } from '../../support/markdown.ts';
 
+/** A file of several lines that every checkout has. */
+const SEVERAL_LINES = fileURLToPath(new URL('../../../tsconfig.json', import.meta.url));
 const ORIGIN = 'https://gateway.example';
 const REQUEST = { method: 'POST', url: `${ORIGIN}/send`, json: { to: '{to}', text: '{text}' } };
 const SOUND = { request: REQUEST, success: { id: '/id' } };
@@ -56,6 +59,17 @@ describe('the settings of an HTTP gateway', () => {
     [withRequest({ headers: { 'X-Text': '{text}' } }), 'request.headers.X-Text: {text} cannot stand here'],
     [withRequest({ headers: { 'X Y': 'a' } }), 'request.headers.X Y: is no header that a request can set'],
     [withRequest({ headers: { Host: 'a' } }), 'request.headers.Host: is no header that a request can set'],
+    [
+      withRequest({ headers: { 'X-From': '{from}', 'X-Place': 'بغداد' } }),
+      'request.headers.X-Place: has a character, or a credential with one, that a header cannot hold',
+    ],
+    [
+      {
+        ...withRequest({ headers: { Authorization: 'Bearer {secret:KEY}' } }),
+        secrets: { KEY: { file: SEVERAL_LINES } },
+      },
+      'request.headers.Authorization: has a character, or a credential with one, that a header cannot hold',
+    ],
     [withRequest({ basic: { user: 'a', password: '{to}' } }), 'request.basic: {to} cannot stand here'],
     [withRequest({ basic: { user: 'a:b', password: 'c' } }), 'request.basic: a user name has no colon'],
     [withRequest({ form: {} }), 'request: has one body: json and form are two'],
