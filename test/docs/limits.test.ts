@@ -91,7 +91,7 @@ import {
   CAMPAIGN_JOBS_MAX,
   CAMPAIGN_JOBS_PER_PROJECT_MAX,
 } from '../../src/application/campaigns/run-campaign-jobs.ts';
-import { BATCH_ITEMS_MAX } from '../../src/application/concurrency/batcher.ts';
+import { BATCH_ITEMS_MAX } from '../../src/application/concurrency/batch-queue.ts';
 import { PAUSE_FACTOR, WORK_FREE_MS } from '../../src/application/concurrency/event-loop-share.ts';
 import {
   PROJECT_JOBS_HELD_MAX,

@@ -1,5 +1,6 @@
+import { BATCH_ITEMS_MAX } from '../concurrency/batch-queue.ts';
 import type { BatchRun } from '../concurrency/batch-runner.ts';
-import { BATCH_ITEMS_MAX, Batcher } from '../concurrency/batcher.ts';
+import { Batcher } from '../concurrency/batcher.ts';
 import { RotatingBatches } from '../concurrency/rotating-batches.ts';
 import type { ItemSettled } from '../concurrency/waiting-items.ts';
 import { isStorageFailure, type StorageFailure } from '../errors/storage-failure.ts';

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { BATCH_ITEMS_MAX, BATCHES_MAX } from '../../../src/application/concurrency/batch-queue.ts';
 import {
   type BatchRun,
   type BatchWork,
   REPEATS_END_MS,
 } from '../../../src/application/concurrency/batch-runner.ts';
-import { BATCH_ITEMS_MAX, BATCHES_MAX, Batcher } from '../../../src/application/concurrency/batcher.ts';
-import { ISOLATION_MS } from '../../../src/application/concurrency/isolation.ts';
+import { Batcher } from '../../../src/application/concurrency/batcher.ts';
+import { ISOLATION_MS } from '../../../src/application/concurrency/isolated-project.ts';
 import type { WhenLocked } from '../../../src/application/concurrency/waiting-items.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { StorageAway, StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
@@ -732,6 +733,40 @@ describe('the batcher', () => {
       expect(locked()).toEqual([true, false]);
       clock.at += 1;
       expect(locked()).toEqual([false, false]);
+    });
+
+    it('a batch of an isolation that is over does not end the next isolation of its project', async () => {
+      const held = new HeldWork();
+      const batcher = isolatingBatcher(held.work);
+      const outcomes = [batcher.submit(11)];
+      (await held.next()).fail(LOCKED);
+      (await held.next()).finish(named([11]));
+      await outcomes[0];
+      outcomes.push(batcher.submit(12));
+      const second = await held.next();
+      second.run.letNextBegin();
+      outcomes.push(batcher.submit(13));
+      const third = await held.next();
+      clock.at += ISOLATION_MS;
+      second.finish(named([12]));
+      await outcomes[1];
+      await turn();
+
+      outcomes.push(batcher.submit(14));
+      (await held.next()).fail(LOCKED);
+      const behindLock = await held.next();
+      third.finish(named([13]));
+      await outcomes[2];
+      await turn();
+      expect(batcher.isLocked('project 1')).toBe(true);
+      const other = batcher.submit(21);
+      outcomes.push(batcher.submit(15));
+      const shared = await held.next();
+      expect(shared.items).toEqual([21]);
+      shared.finish(named([21]));
+      behindLock.finish(named([14]));
+      (await held.next()).finish(named([15]));
+      expect(await Promise.all([...outcomes, other])).toEqual(named([11, 12, 13, 14, 15, 21]));
     });
 
     it('the batches of an isolated project have the batch window of the others', async () => {
