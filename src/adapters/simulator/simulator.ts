@@ -159,7 +159,6 @@ function resultOf(
     case 'accepted':
       return { kind: 'accepted', providerMessageIds };
     case 'rejected':
-    case 'unavailable':
       return {
         kind: 'rejected',
         reason: reason ?? 'The simulator rejected the message',
