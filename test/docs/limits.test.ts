@@ -93,6 +93,7 @@ import {
 } from '../../src/application/campaigns/run-campaign-jobs.ts';
 import { BATCH_ITEMS_MAX } from '../../src/application/concurrency/batch-queue.ts';
 import { PAUSE_FACTOR, WORK_FREE_MS } from '../../src/application/concurrency/event-loop-share.ts';
+import { THROTTLED_MS } from '../../src/application/concurrency/throttled-rate.ts';
 import {
   PROJECT_JOBS_HELD_MAX,
   PROJECT_JOBS_HELD_PER_PROJECT_MAX,
@@ -105,7 +106,6 @@ import {
 } from '../../src/application/jobs/worker-watch.ts';
 import { PROVIDER_WAIT_MS } from '../../src/application/ports/channel-provider.ts';
 import {
-  PROVIDER_PAUSE_MS,
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MEMBERS_MAX,
 } from '../../src/application/ports/provider-http.ts';
@@ -147,6 +147,7 @@ import {
   SENDER_ID_CHARACTERS_MAX,
   VERIFICATION_CODE_CHARACTERS_MAX,
 } from '../../src/domain/messages/send-request.ts';
+import { KEPT_SHARE } from '../../src/domain/providers/send-rate.ts';
 import {
   FRESH_MS,
   HANDED_OVER_PERIOD_MS,
@@ -400,7 +401,10 @@ describe('the limits of one process in docs/performance.md', () => {
         'whatsapp resources that are kept parsed',
         `documents of ${number(PARSED_TREES_CHARACTERS_MAX)} characters in all; those that were not used for longest are dropped`,
       ],
-      ['requests to an HTTP gateway after a response 429', `none for ${number(PROVIDER_PAUSE_MS)} ms`],
+      [
+        'messages to an HTTP gateway or an SMSC that says that it takes no more',
+        `one by one, at ${KEPT_SHARE} of what it took in the second before, then more along a curve; without a limit of this kind ${THROTTLED_MS / 1_000} s after it said so last`,
+      ],
       [
         'submissions of one project in flight to an SMSC or an HTTP provider',
         `as many of the window, or of the requests, as it leaves free, while each of its own is younger than ${SLOW_AFTER_MS / 1_000} s; more, but for 1 in ${PLACES_PER_KEPT} of all, while fewer of its own are older than are free besides that tenth; one of which any took ${SLOW_AFTER_MS / 1_000} s in the last ${LATENCY_REMEMBERED_MS / 1_000} s leaves a tenth free, one of which any took ${FRESH_MS} ms a twentieth`,

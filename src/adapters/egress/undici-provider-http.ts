@@ -2,14 +2,15 @@ import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Agent } from 'undici';
 import { FairQueue } from '../../application/concurrency/fair-queue.ts';
+import { ThrottledRate } from '../../application/concurrency/throttled-rate.ts';
 import { PROVIDER_WAIT_MS } from '../../application/ports/channel-provider.ts';
 import {
-  PROVIDER_PAUSE_MS,
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MS,
   type ProviderHttp,
   type ProviderRequest,
   type ProviderResponse,
+  TOO_MANY_REQUESTS,
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
@@ -76,8 +77,9 @@ export class UndiciProviderHttp implements ProviderHttp {
   readonly #lastOnConnectionMs: number;
   /** Until then each request is the last one on its connection. */
   #lastOnConnectionUntil = 0;
-  /** While it runs, no request begins. */
-  #pauseTimer: NodeJS.Timeout | null = null;
+  readonly #rate = new ThrottledRate(() => performance.now());
+  /** Runs while requests wait: until the rate allows the next one. */
+  #rateTimer: NodeJS.Timeout | null = null;
   #onHandedOver: (backlog: Backlog) => void = () => {};
 
   constructor({
@@ -121,6 +123,7 @@ export class UndiciProviderHttp implements ProviderHttp {
     this.#bodyBytesMax = Math.max(this.#bodyBytesMax, request.responseBytesMax ?? 0);
     return new Promise((resolve) => {
       const settle = (response: ProviderResponse): void => {
+        if (response.kind === 'responded' && response.status !== TOO_MANY_REQUESTS) this.#rate.noteTaken();
         this.#release(call);
         resolve(response);
       };
@@ -142,18 +145,16 @@ export class UndiciProviderHttp implements ProviderHttp {
   }
 
   capacity(backlog: Backlog): ProviderCapacity {
-    return this.#waiting.capacity(backlog, this.#free());
+    const capacity = this.#waiting.capacity(backlog, Math.min(this.#free(), this.#rate.allowed()));
+    return { ...capacity, isThrottled: this.#rate.isThrottled };
   }
 
-  pause(): void {
-    this.#pauseTimer ??= setTimeout(() => {
-      this.#pauseTimer = null;
-      this.#dispatch();
-    }, PROVIDER_PAUSE_MS);
+  throttle(): void {
+    this.#rate.throttle();
   }
 
   close(): Promise<void> {
-    for (const timer of [this.#freshTimer, this.#pauseTimer]) if (timer !== null) clearTimeout(timer);
+    for (const timer of [this.#freshTimer, this.#rateTimer]) if (timer !== null) clearTimeout(timer);
     return this.#agent.destroy();
   }
 
@@ -170,22 +171,33 @@ export class UndiciProviderHttp implements ProviderHttp {
   #dispatch(): void {
     const waiting = this.#waiting;
     const isLastOnConnection = performance.now() < this.#lastOnConnectionUntil;
-    const next = (): ProviderCall | null => waiting.take(this.#free());
+    const next = (): ProviderCall | null => (this.#rate.allowed() > 0 ? waiting.take(this.#free()) : null);
     for (let call = next(); call !== null; call = next()) {
       call.dispatch(this.#agent, { isLastOnConnection, endOfFlight: waiting.begin(call) });
+      this.#rate.noteSent();
       this.#onHandedOver(call.backlog);
     }
-    if (waiting.isEmpty || this.#freshTimer !== null || this.#pauseTimer !== null) return;
-    const endsMs = waiting.freshEndsMs();
+    if (!waiting.isEmpty) this.#dispatchLater();
+  }
+
+  /** What waits goes out when the rate allows it, or when a request in flight is fresh no longer. */
+  #dispatchLater(): void {
+    if (this.#rate.allowed() === 0) {
+      this.#rateTimer ??= setTimeout(() => {
+        this.#rateTimer = null;
+        this.#dispatch();
+      }, this.#rate.waitMs());
+      return;
+    }
+    const endsMs = this.#waiting.freshEndsMs();
     if (endsMs === null) return;
-    this.#freshTimer = setTimeout(() => {
+    this.#freshTimer ??= setTimeout(() => {
       this.#freshTimer = null;
       this.#dispatch();
     }, Math.ceil(endsMs));
   }
 
   #free(): number {
-    if (this.#pauseTimer !== null) return 0;
     const { inFlight } = this.#waiting;
     return Math.min(PROVIDER_REQUESTS_MAX - this.#waiting.fresh(), PROVIDER_CONNECTIONS_MAX - inFlight);
   }

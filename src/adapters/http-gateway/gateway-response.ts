@@ -3,6 +3,7 @@ import {
   isUnclearStatus,
   PROVIDER_RESPONSE_MEMBERS_MAX,
   type ProviderResponse,
+  TOO_MANY_REQUESTS,
 } from '../../application/ports/provider-http.ts';
 import type { RejectionClass } from '../../domain/providers/rejection-class.ts';
 import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/providers/submit-result.ts';
@@ -43,7 +44,6 @@ interface ErrorRule {
 /** More parts than any sms has. */
 const IDS_MAX = 255;
 
-export const TOO_MANY_REQUESTS = 429;
 /** Statuses with which a gateway does not take the credentials. */
 export const CREDENTIALS_REJECTED: readonly number[] = [401, 403];
 

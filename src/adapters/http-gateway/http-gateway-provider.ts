@@ -11,13 +11,14 @@ import {
   isSuccessStatus,
   type ProviderHttp,
   type ProviderResponse,
+  TOO_MANY_REQUESTS,
 } from '../../application/ports/provider-http.ts';
 import { attemptName } from '../../domain/chain/attempt-name.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import { type RequestMaker, type SendingOptions, valuesOf } from './gateway-request.ts';
-import { CREDENTIALS_REJECTED, type ResponseReader, TOO_MANY_REQUESTS } from './gateway-response.ts';
+import { CREDENTIALS_REJECTED, type ResponseReader } from './gateway-response.ts';
 import { NO_MESSAGE } from './template.ts';
 
 /** A request that sends no message, and the statuses that say that the credentials are good. */
@@ -69,7 +70,7 @@ export class HttpGatewayProvider implements ChannelProvider {
     if (response.kind === 'responded' && CREDENTIALS_REJECTED.includes(response.status))
       this.#log.warn('provider_credentials_rejected', { provider: this.name, code: response.status });
     const result = read(response, attemptName(submission));
-    if (isTooMuch(response, result)) http.pause();
+    if (isTooMuch(response, result)) http.throttle();
     return result;
   }
 

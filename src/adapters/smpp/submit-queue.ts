@@ -1,4 +1,5 @@
 import { FairQueue } from '../../application/concurrency/fair-queue.ts';
+import { ThrottledRate } from '../../application/concurrency/throttled-rate.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/providers/submission-share.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
@@ -7,8 +8,6 @@ import { isThrottled, type SubmitResponse } from './submit-response.ts';
 
 /** The limit of a provider counts what it sent in this time, in milliseconds. */
 const RATE_WINDOW_MS = 1_000;
-/** Nothing is sent for this time after the SMSC said that it takes no more, in milliseconds. */
-export const THROTTLED_WAIT_MS = 1_000;
 
 export interface SubmitQueueOptions {
   /** The sessions that take messages now. */
@@ -23,10 +22,10 @@ export interface SubmitQueueOptions {
 }
 
 /**
- * Messages that wait for a session with capacity, and for the limit of the provider. The most urgent ones are sent first, part
- * by part. Within a priority projects are served in rotation, and of a project a message that was begun comes before a new one:
- * without all its parts it is of no use. A message in parts is begun only while few parts of the others are left, so that all of
- * them are soon written; a project that has none begun may always begin one.
+ * Messages that wait for a session with capacity, and for the limit of the provider or the rate of an SMSC that throttles. The
+ * most urgent ones are sent first, part by part. Within a priority projects are served in rotation, and of a project a message
+ * that was begun comes before a new one: without all its parts it is of no use. A message in parts is begun only while few parts
+ * of the others are left, so that all of them are soon written; a project that has none begun may always begin one.
  */
 export class SubmitQueue {
   readonly #options: SubmitQueueOptions;
@@ -40,7 +39,8 @@ export class SubmitQueue {
   readonly #unwrittenMax: number;
   /** What was sent within `RATE_WINDOW_MS`. */
   #sent = 0;
-  #isThrottled = false;
+  readonly #rate: ThrottledRate;
+  #pumpsAtRate = false;
   #isPumping = false;
   #pumpsSoon = false;
   #isClosed = false;
@@ -50,6 +50,7 @@ export class SubmitQueue {
   constructor(options: SubmitQueueOptions) {
     this.#options = options;
     this.#waiting = new FairQueue(options.uptime);
+    this.#rate = new ThrottledRate(options.uptime);
     this.#unwrittenMax = Math.min(options.window, options.perSecond ?? options.window);
   }
 
@@ -81,6 +82,7 @@ export class SubmitQueue {
         this.#sent -= sent;
       });
     }
+    this.#pumpAtRate();
   }
 
   /** Returns how many parts were written. */
@@ -102,10 +104,8 @@ export class SubmitQueue {
   capacity(backlog: Backlog): ProviderCapacity {
     const sessions = this.#options.sessions();
     if (this.#isClosed || sessions.length === 0) return UNLIMITED_CAPACITY;
-    return this.#waiting.capacity(
-      backlog,
-      this.#isThrottled ? 0 : Math.min(placesOf(sessions), this.#allowed()),
-    );
+    const capacity = this.#waiting.capacity(backlog, Math.min(placesOf(sessions), this.#allowed()));
+    return { ...capacity, isThrottled: this.#rate.isThrottled };
   }
 
   /** The message waits no longer. */
@@ -135,16 +135,17 @@ export class SubmitQueue {
 
   /** Returns how many parts were written. */
   #send(sessions: readonly SmppSession[]): number {
-    if (this.#isThrottled || this.#isClosed) return 0;
+    if (this.#isClosed) return 0;
     const allowed = this.#allowed();
     let sent = 0;
     while (sent < allowed && this.#sendNext(sessions)) sent += 1;
     return sent;
   }
 
-  /** How many parts the limit of the provider allows now. */
+  /** How many parts the limit of the provider and its rate allow now. */
   #allowed(): number {
-    return (this.#options.perSecond ?? Number.POSITIVE_INFINITY) - this.#sent;
+    const ofLimit = (this.#options.perSecond ?? Number.POSITIVE_INFINITY) - this.#sent;
+    return Math.min(ofLimit, this.#rate.allowed());
   }
 
   /** False when nothing is sent. */
@@ -176,6 +177,7 @@ export class SubmitQueue {
   #write(message: OutgoingMessage, session: SmppSession): void {
     const isBegun = message.session !== null;
     message.write(session, { responded: this.#responded, ended: this.#waiting.begin(message) });
+    this.#rate.noteSent();
     if (isBegun) this.#unwritten -= 1;
     else this.#onHandedOver(message.backlog);
     if (!message.isInParts) return;
@@ -194,14 +196,17 @@ export class SubmitQueue {
     !message.isInParts;
 
   readonly #responded = (response: SubmitResponse): void => {
-    if (response.kind === 'responded' && isThrottled(response.status)) this.#throttle();
+    if (response.kind !== 'responded') return;
+    if (isThrottled(response.status)) this.#rate.throttle();
+    else this.#rate.noteTaken();
   };
 
-  #throttle(): void {
-    if (this.#isThrottled || this.#isClosed) return;
-    this.#isThrottled = true;
-    this.#after(THROTTLED_WAIT_MS, () => {
-      this.#isThrottled = false;
+  /** Pumps again when the rate allows the next part. */
+  #pumpAtRate(): void {
+    if (this.#pumpsAtRate || this.#isClosed || this.#waiting.isEmpty || this.#rate.allowed() > 0) return;
+    this.#pumpsAtRate = true;
+    this.#after(this.#rate.waitMs(), () => {
+      this.#pumpsAtRate = false;
     });
   }
 

@@ -82,8 +82,8 @@ export class AdmitStarts {
   }
 
   /**
-   * Asks the first provider of the route: a later one only gets what that one did not take. An attempt that may only wait was
-   * rejected by all of them, and goes to whichever has capacity first.
+   * Asks the first provider of the route: a later one only gets what that one did not take. While that one says that it takes no
+   * more, an attempt goes to whichever has capacity first; so does one that may only wait, for all of them have rejected it.
    */
   #postponedByProvider(
     { message, attemptNumber, hasWaited }: AttemptStart,
@@ -99,10 +99,9 @@ export class AdmitStarts {
     const route = channelProviders.route(channel, environment, phoneNumber);
     const isOnlyWaiting = mayOnlyWait(message, attemptNumber, now);
     if (hasWaited && !isOnlyWaiting) return null;
-    const asked = isOnlyWaiting
-      ? route.filter((each) => each.health().circuit !== 'open')
-      : route.slice(0, 1);
     const backlog = { priority: messagePriority(message), projectId };
+    const isForAny = isOnlyWaiting || route[0]?.capacity(backlog).isThrottled === true;
+    const asked = isForAny ? route.filter((each) => each.health().circuit !== 'open') : route.slice(0, 1);
     const keyOf = ({ name }: ChannelProvider): ProviderKey => ({ channel, environment, provider: name });
     const retryAts = asked.map((each) => submissionCapacity.retryAt(keyOf(each), backlog, now));
     const [first, ...others] = asked.filter((_, index) => retryAts[index] === null);

@@ -100,7 +100,8 @@ export class SubmitAttempts {
 
   /**
    * Calls the providers of the route one after another, until a result needs no other provider, or the chain moves on at
-   * `endsAt`. An attempt that is tried again begins with those that have capacity: it may have waited for any of them.
+   * `endsAt`. An attempt that is tried again begins with those that have capacity: it may have waited for any of them. So does
+   * every attempt while the first provider says that it takes no more.
    */
   async #submit(
     submission: Submission,
@@ -112,7 +113,8 @@ export class SubmitAttempts {
     const hasCapacity = (provider: ChannelProvider): boolean =>
       waitingStarts.hasCapacity(provider, submission);
     const route = channelProviders.route(channel, environment, phoneNumber);
-    const inOrder = isTriedAgain ? freeFirst(route, hasCapacity) : route;
+    const isForAny = isTriedAgain || route[0]?.capacity(submission).isThrottled === true;
+    const inOrder = isForAny ? freeFirst(route, hasCapacity) : route;
     let last: Called = { result: NO_PROVIDER };
     let leftMs = endsAt - clock.now();
     /** The result of a provider that may take the message later. */

@@ -38,10 +38,10 @@ export interface ProviderHttp {
   /** How many more requests of a backlog go out at once, and how many of it wait. */
   capacity(backlog: Backlog): ProviderCapacity;
   /**
-   * Lets no request begin for `PROVIDER_PAUSE_MS`: the other side takes no more for now. What waits then goes by priority and in
-   * rotation, while tries of each message by itself would let luck decide. Does nothing during a pause.
+   * Notes that the other side takes no more for now: from here on requests go out at a rate. A response with the status 429 does
+   * not count for it as a request that was taken.
    */
-  pause(): void;
+  throttle(): void;
   /** Ends every connection; a request in flight is `unclear`. May be called twice. */
   close(): Promise<void>;
 }
@@ -52,8 +52,8 @@ export interface ProviderHttp {
  */
 export const PROVIDER_RESPONSE_MS = 9_000;
 
-/** How long a provider that takes no more gets no request, in milliseconds. */
-export const PROVIDER_PAUSE_MS = 1_000;
+/** More requests than the other side takes now. */
+export const TOO_MANY_REQUESTS = 429;
 
 /** The longest response to one message, in bytes. */
 export const PROVIDER_RESPONSE_BYTES_MAX = 65_536;

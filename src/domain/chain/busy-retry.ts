@@ -9,7 +9,9 @@ export const BUSY_RETRY_MS = 30_000;
 export const BUSY_RETRIES_END_MS = millisecondsInDay;
 
 /** Bounds of the wait between two tries at a busy provider, in milliseconds. A single message has no time to lose. */
-const SINGLE_WAIT_MS = { min: 2_000, max: 30_000 };
+const SINGLE_WAIT_MS = { min: 500, max: 30_000 };
+/** A single message is tried for the last time so long before its time is over, in milliseconds. */
+const SINGLE_LAST_TRY_MS = 2_000;
 const CAMPAIGN_WAIT_MS = { min: BUSY_RETRY_MS, max: 10 * millisecondsInMinute };
 
 /** The longest wait takes this share of the time that a message is tried: of a code of 30 s it is 2.8 s. */
@@ -55,7 +57,7 @@ function leftToTry(message: Message, attemptNumber: number, attempt: ChannelAtte
 }
 
 function triedForMs({ campaignId, attemptTimeoutMs }: Message): number {
-  return campaignId === null ? attemptTimeoutMs - SINGLE_WAIT_MS.min : BUSY_RETRIES_END_MS;
+  return campaignId === null ? attemptTimeoutMs - SINGLE_LAST_TRY_MS : BUSY_RETRIES_END_MS;
 }
 
 /** A number of 0 to `max` that differs from message to message, and from try to try. */

@@ -65,6 +65,8 @@ export interface ProviderCapacity {
   readonly waiting: number;
   /** How many wait there of its priority and of more urgent ones, of whatever project. */
   readonly ahead: number;
+  /** The provider itself said lately that it takes no more, and gets messages at a rate. */
+  readonly isThrottled?: boolean;
 }
 
 /** The capacity of a provider at which no submission waits. */

@@ -18,7 +18,6 @@ import {
   UndiciProviderHttp,
 } from '../../../src/adapters/egress/undici-provider-http.ts';
 import {
-  PROVIDER_PAUSE_MS,
   PROVIDER_RESPONSE_BYTES_MAX,
   type ProviderRequest,
   type ProviderResponse,
@@ -349,38 +348,62 @@ describe('the HTTP client of a provider', () => {
       passing: OF_ONE_PROJECT,
       waiting: 0,
       ahead: 0,
+      isThrottled: false,
     });
     const sent = Array.from({ length: OF_ONE_PROJECT + 3 }, () =>
       http.send({ method: 'POST', url: peer.url('/first'), backlog }),
     );
     await peer.arrived(OF_ONE_PROJECT);
     const left = PROVIDER_REQUESTS_MAX - OF_ONE_PROJECT;
-    expect(http.capacity(backlog)).toEqual({ free: left - 3, passing: 0, waiting: 3, ahead: 3 });
+    expect(http.capacity(backlog)).toEqual({
+      free: left - 3,
+      passing: 0,
+      waiting: 3,
+      ahead: 3,
+      isThrottled: false,
+    });
     expect(http.capacity(other)).toEqual({
       free: left - 3,
       passing: Math.ceil(left / 2),
       waiting: 0,
       ahead: 3,
+      isThrottled: false,
     });
     expect(told).toEqual(Array(OF_ONE_PROJECT).fill('a'));
     await http.close();
     await Promise.all(sent);
   });
 
-  it('after a pause the requests that came meanwhile go out, the most urgent first', async () => {
+  it('a provider that takes no more gets one request after the other at its rate, the most urgent first', async () => {
     const peer = await serve((response) => response.end());
     const http = client({ freshMs: SOON_MS });
     const send = (path: string, priority: JobPriority) =>
       http.send({ method: 'POST', url: peer.url(path), backlog: { priority, projectId: 'a' } });
-    const pausedAt = performance.now();
-    http.pause();
-    http.pause();
-    expect(http.capacity({ priority: 'code', projectId: 'a' }).free).toBe(0);
+    expect(await send('/first', 'code')).toMatchObject({ status: 200 });
+    const throttledAt = performance.now();
+    http.throttle();
+    expect(http.capacity({ priority: 'code', projectId: 'a' })).toMatchObject({ free: 0, isThrottled: true });
     const sent = [send('/text', 'text'), send('/code', 'code')];
     expect(await Promise.all(sent)).toMatchObject([{ status: 200 }, { status: 200 }]);
-    expect(performance.now() - pausedAt).toBeGreaterThan(PROVIDER_PAUSE_MS - 50);
-    expect(peer.requests.map(({ url }) => url)).toEqual(['/code', '/text']);
-    expect(http.capacity({ priority: 'code', projectId: 'a' }).free).toBe(PROVIDER_REQUESTS_MAX);
+    // It took one in the second before: at 0.7 a second the first goes out after 1.43 s, and the other one later still.
+    expect(performance.now() - throttledAt).toBeGreaterThan(1_429);
+    expect(peer.requests.map(({ url }) => url)).toEqual(['/first', '/code', '/text']);
+  });
+
+  it('a response with 429 does not count as a request that was taken', async () => {
+    const peer = await serve((response, { url }) => response.writeHead(url === '/taken' ? 400 : 429).end());
+    const isFast = async (path: string): Promise<boolean> => {
+      const http = client();
+      const urls = Array.from({ length: 20 }, () => ({ method: 'POST', url: peer.url(path) }) as const);
+      await Promise.all(urls.map((request) => http.send(request)));
+      const startedAt = performance.now();
+      http.throttle();
+      expect(await http.send({ method: 'POST', url: peer.url('/taken') })).toMatchObject({ status: 400 });
+      await http.close();
+      return performance.now() - startedAt < 700;
+    };
+    // Of 20 a second it is asked again after 71 ms, and of none after 1.43 s.
+    expect([await isFast('/taken'), await isFast('/rejected')]).toEqual([true, false]);
   });
 
   it('of the requests that wait the codes are sent first, then projects in rotation', async () => {

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { CLOSE_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
 import { RESPONSE_TIMEOUT_MS } from '../../../src/adapters/smpp/submit-deadlines.ts';
-import { THROTTLED_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
 import { PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provider.ts';
 import { UNLIMITED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';
 import type { SubmitResult } from '../../../src/domain/providers/submit-result.ts';
@@ -16,6 +15,11 @@ const ESME_RINVSRCADR = 0x0a;
 const ESME_RINVDSTADR = 0x0b;
 const ESME_RSYSERR = 0x08;
 const VENDOR_ERROR = 0x0400;
+
+/** After a throttling the first request goes out at 0.7 a second, when the SMSC took one in the second before, or none. */
+const FIRST_WAIT_MS = 1_429;
+/** An SMSC that took everything for so long has no rate. */
+const THROTTLED_MS = 30_000;
 
 /** Three parts in the alphabet of GSM. */
 const THREE_PARTS = 'a'.repeat(400);
@@ -32,6 +36,12 @@ const projectsOf = async (smsc: Smsc): Promise<string> =>
 async function responded(smsc: Smsc, world: SmppWorld): Promise<void> {
   await smsc.tell({ order: 'receipt', id: '77', stat: 'DELIVRD' });
   await world.came(1);
+}
+
+/** Lets so much time pass, and the timeouts of that length expire. */
+function pass(world: SmppWorld, ms: number): void {
+  world.uptimeMs += ms;
+  world.timers.expire(ms);
 }
 
 const messages = (count: number, text = 'Hello') =>
@@ -206,13 +216,13 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
     expect(await smsc.submits()).toHaveLength(3);
   });
 
-  it('a later part that the SMSC throttles is sent again a second later', async () => {
+  it('a later part that the SMSC throttles is sent again at its rate', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
     const submitting = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
-    await world.timers.begun(THROTTLED_WAIT_MS);
+    await world.timers.begun(FIRST_WAIT_MS);
     expect(await smsc.submits()).toHaveLength(2);
-    world.timers.expire(THROTTLED_WAIT_MS);
+    pass(world, FIRST_WAIT_MS);
     expect(await submitting).toMatchObject({
       kind: 'accepted',
       providerMessageIds: [expect.any(String), expect.any(String)],
@@ -230,20 +240,21 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, ...throttled] });
     const submitting = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
     for (const _ of throttled) {
-      await Promise.race([submitting, world.timers.begun(THROTTLED_WAIT_MS)]);
-      world.timers.expire(THROTTLED_WAIT_MS);
+      // Each throttling comes more than a second after the one before, and slows the SMSC down anew.
+      await Promise.race([submitting, world.timers.begun(FIRST_WAIT_MS)]);
+      pass(world, FIRST_WAIT_MS);
     }
     expect(await submitting).toMatchObject({ kind: 'accepted' });
     expect(await smsc.submits()).toHaveLength(8);
   });
 
-  it('the SMPP provider sends nothing for a second after it was throttled', async () => {
+  it('the SMPP provider sends the next message at the rate of the SMSC after it was throttled', async () => {
     const { smsc, world } = await openSmsc({ window: 1 });
     await smsc.tell({ order: 'plan', submits: [{ status: ESME_RTHROTTLED }] });
     const submitting = submitAll(world.provider, messages(2));
-    await world.timers.begun(THROTTLED_WAIT_MS);
+    await world.timers.begun(FIRST_WAIT_MS);
     expect(await smsc.submits()).toHaveLength(1);
-    world.timers.expire(THROTTLED_WAIT_MS);
+    pass(world, FIRST_WAIT_MS);
     expect(await submitting).toMatchObject([BUSY, { kind: 'accepted' }]);
   });
 
@@ -332,14 +343,16 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect(world.provider.capacity(backlog)).toMatchObject({ free: 2, waiting: 0, ahead: 0 });
   });
 
-  it('the SMPP provider has no capacity for a second after it was throttled', async () => {
+  it('the SMPP provider has capacity for one after it was throttled, when its rate allows that', async () => {
     const { smsc, world } = await openSmsc({ window: 5 });
     const backlog = { priority: 'code', projectId: OF_A.projectId } as const;
     await smsc.tell({ order: 'plan', submits: [{ status: ESME_RTHROTTLED }] });
     await world.provider.submit(aSubmission(OF_A));
-    expect(world.provider.capacity(backlog)).toMatchObject({ free: 0, waiting: 0, ahead: 0 });
-    world.timers.expire(THROTTLED_WAIT_MS);
-    expect(world.provider.capacity(backlog)).toMatchObject({ free: 5, waiting: 0, ahead: 0 });
+    expect(world.provider.capacity(backlog)).toMatchObject({ free: 0, waiting: 0, isThrottled: true });
+    world.uptimeMs += FIRST_WAIT_MS;
+    expect(world.provider.capacity(backlog)).toMatchObject({ free: 1, waiting: 0, isThrottled: true });
+    world.uptimeMs += THROTTLED_MS;
+    expect(world.provider.capacity(backlog)).toMatchObject({ free: 5, waiting: 0, isThrottled: false });
   });
 
   it('the SMPP provider has capacity without limit while it is not connected, because it takes nothing', async () => {
@@ -501,11 +514,14 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     const throttled = { status: ESME_RTHROTTLED };
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, throttled, throttled] });
     const long = world.provider.submit(aSubmission({ ...OF_A, text: THREE_PARTS }));
-    await world.timers.begun(THROTTLED_WAIT_MS);
+    await world.timers.begun(FIRST_WAIT_MS);
     await responded(smsc, world);
     const short = world.provider.submit(aSubmission(OF_B));
     await Promise.resolve();
-    world.timers.expire(THROTTLED_WAIT_MS);
+    for (const ms of [FIRST_WAIT_MS, 947, 441]) {
+      await world.timers.begun(ms);
+      pass(world, ms);
+    }
     expect(await Promise.all([long, short])).toMatchObject([{ kind: 'accepted' }, { kind: 'accepted' }]);
     expect(await projectsOf(smsc)).toBe('AAAABA');
   });
@@ -720,7 +736,7 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
     const submitting = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
-    await world.timers.begun(THROTTLED_WAIT_MS);
+    await world.timers.begun(FIRST_WAIT_MS);
     await smsc.tell({ order: 'close' });
     expect(await submitting).toMatchObject({ kind: 'unknown', providerMessageIds: [] });
   });

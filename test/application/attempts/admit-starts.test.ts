@@ -164,6 +164,17 @@ describe('when an attempt starts', () => {
     expect(await postponed()).toBeUndefined();
   });
 
+  it('an attempt goes to the next provider with capacity while the first one says that it takes no more', async () => {
+    route = ['first', 'second'];
+    capacities = { first: { ...FULL, isThrottled: true }, second: UNLIMITED_CAPACITY };
+    expect(await postponed()).toBeUndefined();
+    capacities = { first: { ...FULL, isThrottled: true }, second: FULL };
+    expect((await postponed())?.waiting).toMatchObject({ provider: { name: 'first' }, isAgain: false });
+    open = ['second'];
+    capacities = { first: { ...FULL, isThrottled: true }, second: UNLIMITED_CAPACITY };
+    expect((await postponed())?.waiting?.provider.name).toBe('first');
+  });
+
   it('a later attempt of a message waits for the provider of its own channel', async () => {
     capacities = { first: FULL };
     const message = aMessage({ attempts: [anAttempt()], channels: ['whatsapp', 'sms'] });

@@ -137,7 +137,7 @@ describe('a receipt that names its attempt, whose id no submit result has brough
   it('delivers a message whose busy provider had taken it after all, and it is not tried again', () => {
     const message = play(toSms, [
       STARTED,
-      [of('first', busy(0)), ['unschedule 0', 'start 0 in 2000']],
+      [of('first', busy(0)), ['unschedule 0', 'start 0 in 500'], 500],
       DELIVERED,
       [start(0), []],
     ]);

@@ -18,7 +18,7 @@ const ENDS_CHAIN = submitted(0, { kind: 'rejected', reason: 'Blocked', endsChain
 /** A busy provider made the attempt start again. */
 const restarted: readonly Scene[] = [
   startedBy('first', 0),
-  [busyFor('first'), ['unschedule 0', 'start 0 in 2000'], SECOND_MS],
+  [busyFor('first'), ['unschedule 0', 'start 0 in 500'], SECOND_MS / 2],
   startedBy('second', 3 * SECOND_MS),
 ];
 
@@ -54,7 +54,7 @@ describe('a provider that was busy and took the message after all', () => {
   ])('the attempt does not start again when %s says so', (_, event) => {
     const message = play(toSms, [
       startedBy('first', 0),
-      [busyFor('first'), ['unschedule 0', 'start 0 in 2000'], SECOND_MS],
+      [busyFor('first'), ['unschedule 0', 'start 0 in 500'], SECOND_MS / 2],
       [event, ['sent sms', 'unschedule 0', `deadline 0 in ${ATTEMPT_TIMEOUT}`], 2 * SECOND_MS],
       [start(0, 'second'), [], 3 * SECOND_MS],
     ]);
@@ -64,7 +64,7 @@ describe('a provider that was busy and took the message after all', () => {
   it('a message that has ended meanwhile is waited for no more', () => {
     const message = play(toSms, [
       startedBy('first', 0),
-      [busyFor('first'), ['unschedule 0', 'start 0 in 2000'], SECOND_MS],
+      [busyFor('first'), ['unschedule 0', 'start 0 in 500'], SECOND_MS / 2],
       [
         { kind: 'cancel', attemptNumber: 0, reason: 'Stopped' },
         ['unschedule 0', 'finally failed sms: Stopped', 'release'],

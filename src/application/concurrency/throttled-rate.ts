@@ -1,0 +1,94 @@
+import { millisecondsInSecond } from 'date-fns/constants';
+import { sendRateAfter } from '../../domain/providers/send-rate.ts';
+
+/** Of a burst that a provider rejects, the first rejection counts, and those that come so soon do not. In milliseconds. */
+const THROTTLED_ONCE_MS = 1_000;
+/** A provider that took everything for so long has no rate any more, in milliseconds: it is in the thousands by then. */
+export const THROTTLED_MS = 30_000;
+/** What could have gone out so long ago goes out now, in milliseconds: timers are late. */
+const CATCH_UP_MS = 50;
+
+/**
+ * The rate at which requests go to a provider that said that it takes no more. Without a word of it there is no limit; from then
+ * on they go out one by one, at the rate of `sendRateAfter`. Sent all at once after a pause they would meet the same limit again,
+ * and a limit of so many a second would be used for its first instant only.
+ */
+export class ThrottledRate {
+  readonly #now: () => number;
+  #throttled: { readonly at: number; readonly reached: number } | null = null;
+  /** When the next request may go out, while there is a rate. */
+  #nextAt = 0;
+  /** What was taken in this second of the clock, and in the one before. */
+  #second = 0;
+  #taken = 0;
+  #takenBefore = 0;
+
+  /** `now` is in milliseconds; only differences count. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Whether the provider said lately that it takes no more. */
+  get isThrottled(): boolean {
+    return this.#throttled !== null && this.#now() - this.#throttled.at < THROTTLED_MS;
+  }
+
+  /** Notes that the provider took a request. */
+  noteTaken(): void {
+    this.#countSeconds();
+    this.#taken += 1;
+  }
+
+  /**
+   * Notes that the provider takes no more. What it took lately says what it can take only when as much came for it. So it counts
+   * for no less than what it took when it said so before, unless it says so below that.
+   */
+  throttle(): void {
+    const now = this.#now();
+    const before = this.#throttled;
+    if (before !== null && now - before.at < THROTTLED_ONCE_MS) return;
+    const known =
+      before === null ? 0 : Math.min(before.reached, sendRateAfter(before.reached, now - before.at));
+    this.#throttled = { at: now, reached: Math.max(known, this.#takenLately()) };
+    this.#nextAt = now + this.#intervalMs();
+  }
+
+  /** How many requests may go out now. */
+  allowed(): number {
+    if (!this.isThrottled) return Number.POSITIVE_INFINITY;
+    const lateMs = this.#now() - this.#nextAt;
+    return lateMs < 0 ? 0 : 1 + Math.floor(Math.min(lateMs, CATCH_UP_MS) / this.#intervalMs());
+  }
+
+  /** Notes a request that goes out. */
+  noteSent(): void {
+    if (this.isThrottled)
+      this.#nextAt = Math.max(this.#nextAt, this.#now() - CATCH_UP_MS) + this.#intervalMs();
+  }
+
+  /** In how many milliseconds the next request may go out; 0 when one may now. */
+  waitMs(): number {
+    return this.isThrottled ? Math.max(0, Math.ceil(this.#nextAt - this.#now())) : 0;
+  }
+
+  /** Between two requests. */
+  #intervalMs(): number {
+    const { at, reached } = this.#throttled ?? { at: 0, reached: 0 };
+    return millisecondsInSecond / sendRateAfter(reached, this.#now() - at);
+  }
+
+  /** How many the provider took within the last second, about. */
+  #takenLately(): number {
+    this.#countSeconds();
+    const share = (this.#now() % millisecondsInSecond) / millisecondsInSecond;
+    return this.#taken + (1 - share) * this.#takenBefore;
+  }
+
+  #countSeconds(): void {
+    const second = Math.floor(this.#now() / millisecondsInSecond);
+    if (second === this.#second) return;
+    this.#takenBefore = second === this.#second + 1 ? this.#taken : 0;
+    this.#taken = 0;
+    this.#second = second;
+  }
+}

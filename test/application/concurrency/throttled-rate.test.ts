@@ -1,0 +1,117 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ThrottledRate } from '../../../src/application/concurrency/throttled-rate.ts';
+
+/** Between two requests at 14 a second, in milliseconds: 0.7 of the 20 that the provider took. */
+const INTERVAL_MS = 1_000 / 14;
+
+let now: number;
+let rate: ThrottledRate;
+
+beforeEach(() => {
+  now = 5_000;
+  rate = new ThrottledRate(() => now);
+});
+
+const take = (count: number): void => {
+  for (let taken = 0; taken < count; taken += 1) rate.noteTaken();
+};
+
+/** How many requests go out within so many milliseconds, when each goes out as soon as it may. */
+function sentWithin(ms: number): number {
+  const end = now + ms;
+  let sent = 0;
+  for (; now < end; now += 1) {
+    for (; rate.allowed() > 0; sent += 1) rate.noteSent();
+  }
+  return sent;
+}
+
+describe('the rate of a provider', () => {
+  it('a provider has no rate before it says that it takes no more', () => {
+    take(20);
+    rate.noteSent();
+    expect([rate.isThrottled, rate.allowed(), rate.waitMs()]).toEqual([false, Number.POSITIVE_INFINITY, 0]);
+  });
+
+  it('requests go out one by one at 0.7 of the rate at which the provider took them', () => {
+    take(20);
+    rate.throttle();
+    expect([rate.isThrottled, rate.allowed(), rate.waitMs()]).toEqual([true, 0, Math.ceil(INTERVAL_MS)]);
+    now += INTERVAL_MS;
+    expect([rate.allowed(), rate.waitMs()]).toEqual([1, 0]);
+    rate.noteSent();
+    expect(rate.allowed()).toBe(0);
+  });
+
+  it('the requests of the second before count by the part of it that is within a second', () => {
+    take(20);
+    now += 1_500;
+    take(4);
+    rate.throttle();
+    // 4 and half of the 20: 0.7 of 14 a second.
+    expect(rate.waitMs()).toBe(Math.ceil(1_000 / (0.7 * 14)));
+  });
+
+  it('requests of two seconds ago count no more', () => {
+    take(20);
+    now += 2_000;
+    rate.throttle();
+    expect(rate.waitMs()).toBe(Math.ceil(1_000 / 0.7));
+  });
+
+  it('the rate comes back to what the provider took, and goes beyond it', () => {
+    take(20);
+    rate.throttle();
+    expect(sentWithin(2_000)).toBeGreaterThan(30);
+    expect(sentWithin(2_000)).toBeLessThan(42);
+    expect(sentWithin(4_000)).toBeGreaterThan(120);
+  });
+
+  it('the rejections of one burst slow a provider down once, and one a second later does again', () => {
+    take(20);
+    rate.throttle();
+    now += 999;
+    rate.throttle();
+    expect(rate.waitMs()).toBe(0);
+    now += 1;
+    rate.throttle();
+    expect(rate.waitMs()).toBe(Math.ceil(INTERVAL_MS));
+  });
+
+  it('a provider that takes no more while little comes for it counts for what it took before', () => {
+    take(20);
+    rate.throttle();
+    now += 10_000;
+    take(3);
+    rate.throttle();
+    expect(rate.waitMs()).toBe(Math.ceil(INTERVAL_MS));
+  });
+
+  it('a provider that takes no more below what it took before counts for that', () => {
+    take(20);
+    rate.throttle();
+    now += 1_000;
+    take(3);
+    now += 1_000;
+    rate.throttle();
+    // 19.96 was its rate after two seconds: 0.466 s before it comes back to 20.
+    expect(rate.waitMs()).toBe(Math.ceil(1_000 / (0.7 * 19.96)));
+  });
+
+  it('a provider has no rate when it has taken everything for thirty seconds', () => {
+    rate.throttle();
+    now += 29_999;
+    expect(rate.isThrottled).toBe(true);
+    now += 1;
+    expect([rate.isThrottled, rate.allowed()]).toEqual([false, Number.POSITIVE_INFINITY]);
+  });
+
+  it('what could have gone out while a timer was late goes out at once, of 50 ms at most', () => {
+    take(1_000);
+    rate.throttle();
+    now += 10_000;
+    // At the end of the plateau the rate is 1,000 a second again: 50 of 50 ms, and the one that may go out anyway.
+    expect(rate.allowed()).toBeGreaterThan(45);
+    expect(rate.allowed()).toBeLessThan(55);
+  });
+});

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { sendRateAfter } from '../../../src/domain/providers/send-rate.ts';
+
+/** A provider that took 20 a second: from 14 the rate reaches 20 again after the third root of 20 × 0.3 / 0.4, some 2.466 s. */
+const REACHED = 20;
+
+it.each([
+  [0, 14],
+  // 2.466 - 1 = 1.466, to the third power 3.151, times 0.4 is 1.260.
+  [1_000, 18.74],
+  [2_466, 20],
+  // 1 s behind it: 0.4 more.
+  [3_466, 20.4],
+  [7_466, 70],
+  // 27.534 to the third power is 20,874, times 0.4 is 8,349.
+  [30_000, 8_369.6],
+])(
+  'the rate of a provider that took 20 a second is, %i ms after it took no more, %d a second',
+  (ms, rate) => {
+    expect(Math.abs(sendRateAfter(REACHED, ms) - rate)).toBeLessThan(0.01 * rate);
+  },
+);
+
+it('a provider that took nothing is asked at 0.7 a second at first', () => {
+  expect(sendRateAfter(0, 0)).toBeCloseTo(0.7, 6);
+});
