@@ -5,6 +5,8 @@ import { sendRateAfter } from '../../domain/providers/send-rate.ts';
 const THROTTLED_ONCE_MS = 1_000;
 /** A provider that took everything for so long has no rate any more, in milliseconds: it is in the thousands by then. */
 export const THROTTLED_MS = 30_000;
+/** Of a provider that throttles for the first time the fullest of so many seconds counts: in the last one little may have come. */
+const SECONDS_KEPT = 10;
 /** What could have gone out so long ago goes out now, in milliseconds: timers are late. */
 const CATCH_UP_MS = 50;
 
@@ -18,10 +20,8 @@ export class ThrottledRate {
   #throttled: { readonly at: number; readonly reached: number } | null = null;
   /** When the next request may go out, while there is a rate. */
   #nextAt = 0;
-  /** What was taken in this second of the clock, and in the one before. */
-  #second = 0;
-  #taken = 0;
-  #takenBefore = 0;
+  /** How many were taken in each of the last seconds of the clock. */
+  readonly #taken = new Map<number, number>();
 
   /** `now` is in milliseconds; only differences count. */
   constructor(now: () => number) {
@@ -35,8 +35,9 @@ export class ThrottledRate {
 
   /** Notes that the provider took a request. */
   noteTaken(): void {
-    this.#countSeconds();
-    this.#taken += 1;
+    const second = this.#second();
+    this.#taken.set(second, this.#takenIn(second) + 1);
+    if (this.#taken.size > SECONDS_KEPT) this.#forgetBefore(second - SECONDS_KEPT);
   }
 
   /**
@@ -49,7 +50,8 @@ export class ThrottledRate {
     if (before !== null && now - before.at < THROTTLED_ONCE_MS) return;
     const known =
       before === null ? 0 : Math.min(before.reached, sendRateAfter(before.reached, now - before.at));
-    this.#throttled = { at: now, reached: Math.max(known, this.#takenLately()) };
+    const taken = this.isThrottled ? this.#takenLately() : this.#mostTaken();
+    this.#throttled = { at: now, reached: Math.max(known, taken) };
     this.#nextAt = now + this.#intervalMs();
   }
 
@@ -79,16 +81,26 @@ export class ThrottledRate {
 
   /** How many the provider took within the last second, about. */
   #takenLately(): number {
-    this.#countSeconds();
+    const second = this.#second();
     const share = (this.#now() % millisecondsInSecond) / millisecondsInSecond;
-    return this.#taken + (1 - share) * this.#takenBefore;
+    return this.#takenIn(second) + (1 - share) * this.#takenIn(second - 1);
   }
 
-  #countSeconds(): void {
-    const second = Math.floor(this.#now() / millisecondsInSecond);
-    if (second === this.#second) return;
-    this.#takenBefore = second === this.#second + 1 ? this.#taken : 0;
-    this.#taken = 0;
-    this.#second = second;
+  /** The most that it took in one second. */
+  #mostTaken(): number {
+    this.#forgetBefore(this.#second() - SECONDS_KEPT);
+    return Math.max(this.#takenLately(), ...this.#taken.values());
+  }
+
+  #second(): number {
+    return Math.floor(this.#now() / millisecondsInSecond);
+  }
+
+  #takenIn(second: number): number {
+    return this.#taken.get(second) ?? 0;
+  }
+
+  #forgetBefore(second: number): void {
+    for (const each of this.#taken.keys()) if (each < second) this.#taken.delete(each);
   }
 }

@@ -43,20 +43,29 @@ describe('the rate of a provider', () => {
     expect(rate.allowed()).toBe(0);
   });
 
-  it('the requests of the second before count by the part of it that is within a second', () => {
+  it('of a provider that throttles for the first time the fullest of the last ten seconds counts', () => {
     take(20);
-    now += 1_500;
+    now += 10_000;
     take(4);
     rate.throttle();
-    // 4 and half of the 20: 0.7 of 14 a second.
-    expect(rate.waitMs()).toBe(Math.ceil(1_000 / (0.7 * 14)));
+    expect(rate.waitMs()).toBe(Math.ceil(INTERVAL_MS));
   });
 
-  it('requests of two seconds ago count no more', () => {
+  it('what a provider took eleven seconds ago does not count', () => {
     take(20);
-    now += 2_000;
+    now += 11_000;
+    take(4);
     rate.throttle();
-    expect(rate.waitMs()).toBe(Math.ceil(1_000 / 0.7));
+    expect(rate.waitMs()).toBe(Math.ceil(1_000 / (0.7 * 4)));
+  });
+
+  it('the requests of the second before count by the part of it that is within a second', () => {
+    take(8);
+    now += 1_250;
+    take(4);
+    rate.throttle();
+    // 4, and three quarters of the 8: 0.7 of 10 a second.
+    expect(rate.waitMs()).toBe(Math.ceil(1_000 / (0.7 * 10)));
   });
 
   it('the rate comes back to what the provider took, and goes beyond it', () => {
