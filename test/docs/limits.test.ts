@@ -308,8 +308,8 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'connections',
-        `${number(SERVER_LIMITS.connectionsMax)}; one more closes the one that has been idle longest, ` +
-          'or is closed when none is idle',
+        `${number(SERVER_LIMITS.connectionsMax)}; one more closes one of the address that has most: ` +
+          'the one that has been idle longest, or else the one whose request came first',
       ],
       [
         'connections with a request on which nothing moves',

@@ -163,7 +163,7 @@ export interface ServerLimits {
   readonly headerBytesMax: number;
   /** Lines of the headers of a request: each takes the memory and the time of several objects, however short it is. */
   readonly headerLinesMax: number;
-  /** When there are as many, the one that has been idle longest is closed for a new one. */
+  /** One more closes one of the address that has most. */
   readonly connectionsMax: number;
   /** Requests of one connection that are served at a time; more wait, and nothing more is read. */
   readonly connectionRequestsMax: number;

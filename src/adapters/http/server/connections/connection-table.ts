@@ -1,15 +1,17 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { networkOf } from '../../routing/client-address.ts';
+import { dropConnection } from './drop-connection.ts';
+import { NetworksBySize } from './networks-by-size.ts';
 
 /**
- * The open connections of a server, at most `connectionsMax`. For one more, the connection that has been idle longest is
- * closed. When every one has a request, the new one is closed.
+ * The open connections of a server, at most `connectionsMax`. One more closes one of the network that has most: the longest idle,
+ * which may be the new one, or else the one whose request came first. So a network with few never pays for one with many. The
+ * network is that of the connection's other end: all clients of a proxy are one.
  */
 export class ConnectionTable {
   readonly #connectionsMax: number;
-  readonly #open = new Map<Socket, RingNode>();
-  /** The head of those without a request, the longest idle first. A set instead of a ring costs a request 3 % more. */
-  readonly #idle = new RingNode(null);
+  readonly #connections = new NetworksBySize();
 
   constructor(server: Server, connectionsMax: number) {
     this.#connectionsMax = connectionsMax;
@@ -18,64 +20,28 @@ export class ConnectionTable {
 
   /** Those that are open now. */
   get open(): ReadonlySet<Socket> {
-    return new Set(this.#open.keys());
+    return this.#connections.sockets;
   }
 
   /** The connection has a request whose response has not gone out. */
   markBusy(socket: Socket): void {
-    this.#open.get(socket)?.leave();
+    this.#connections.markBusy(socket);
   }
 
   /** Every response of the connection has gone out. */
   markIdle(socket: Socket): void {
-    this.#open.get(socket)?.moveToEndOf(this.#idle);
+    this.#connections.markIdle(socket);
   }
 
   #accept(socket: Socket): void {
-    if (this.#open.size >= this.#connectionsMax) {
-      const longestIdle = this.#idle.next.socket;
-      this.#close(longestIdle ?? socket);
-    }
     if (socket.destroyed) return;
-    this.#open.set(socket, new RingNode(socket));
-    this.markIdle(socket);
-    socket.once('close', () => this.#forget(socket));
-  }
-
-  #close(socket: Socket): void {
-    this.#forget(socket);
-    socket.destroy();
-  }
-
-  #forget(socket: Socket): void {
-    this.markBusy(socket);
-    this.#open.delete(socket);
-  }
-}
-
-/** A member of a ring, whose head has no socket. */
-class RingNode {
-  readonly socket: Socket | null;
-  previous: RingNode = this;
-  next: RingNode = this;
-
-  constructor(socket: Socket | null) {
-    this.socket = socket;
-  }
-
-  /** Alone afterwards. */
-  leave(): void {
-    this.previous.next = this.next;
-    this.next.previous = this.previous;
-    this.previous = this;
-    this.next = this;
-  }
-
-  moveToEndOf(head: RingNode): void {
-    this.leave();
-    this.previous = head.previous;
-    this.next = head;
-    head.previous.next = this;
-    head.previous = this;
+    this.#connections.add(socket, networkOf(socket.remoteAddress));
+    socket.once('close', () => this.#connections.remove(socket));
+    if (this.#connections.count <= this.#connectionsMax) return;
+    const closed = this.#connections.firstOfLargest();
+    if (closed === null) return;
+    // It closes later, and counts no more.
+    this.#connections.remove(closed);
+    dropConnection(closed);
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEV_KEY } from '../../../../support/builders.ts';
 import { HttpWorld } from '../../http-world.ts';
 import { RawConnection } from '../../raw-connection.ts';
@@ -27,8 +27,8 @@ afterEach(async () => {
   await world.close();
 });
 
-async function open(): Promise<RawConnection> {
-  const connection = await RawConnection.open(world.port);
+async function open(from?: string): Promise<RawConnection> {
+  const connection = await RawConnection.open(world.port, from);
   opened.push(connection);
   return connection;
 }
@@ -66,3 +66,77 @@ it('a connection with a request is not closed for a new one, which is closed its
   for (const connection of busy) expect(await connection.until(/200 OK/)).toContain('200 OK');
   await isServed(await open());
 });
+
+describe('a full table with connections of several addresses', () => {
+  const [MANY, FEW] = ['127.0.0.2', '127.0.0.3'];
+
+  it('a new connection closes the one whose request came first, of the address that has most', async () => {
+    const idle = await open(FEW);
+    const busy = [await open(MANY), await open(MANY)] as const;
+    for (const [index, connection] of busy.toReversed().entries()) {
+      connection.write(SEND);
+      while (world.api.sent.length <= index) await setImmediate();
+    }
+    const another = await open('127.0.0.4');
+    await busy[1].untilClosed();
+    for (const connection of [idle, another]) await isServed(connection);
+    openGate();
+    expect(await busy[0].until(/200 OK/)).toContain('200 OK');
+  });
+
+  it('a new connection of the address that has most is closed itself when the others of that are busy', async () => {
+    const idle = await open(FEW);
+    const busy = [await open(MANY), await open(MANY)];
+    for (const connection of busy) connection.write(SEND);
+    while (world.api.sent.length < busy.length) await setImmediate();
+    await (await open(MANY)).untilClosed();
+    await isServed(idle);
+    openGate();
+    for (const connection of busy) expect(await connection.until(/200 OK/)).toContain('200 OK');
+  });
+
+  it('an idle connection of an address with few stays open when an address with more has one idle for less long', async () => {
+    const idle = await open(FEW);
+    await isServed(idle);
+    const many = [await open(MANY), await open(MANY)] as const;
+    for (const connection of many) await isServed(connection);
+    const another = await open('127.0.0.4');
+    await many[0].untilClosed();
+    for (const connection of [idle, many[1], another]) await isServed(connection);
+  });
+
+  it('an idle connection is closed before a busy one when each address has as many', async () => {
+    const busy = await open('127.0.0.2');
+    busy.write(SEND);
+    while (world.api.sent.length < 1) await setImmediate();
+    const idle = [await open('127.0.0.3'), await open('127.0.0.4')] as const;
+    for (const connection of idle.toReversed()) await isServed(connection);
+    const another = await open('127.0.0.5');
+    await idle[1].untilClosed();
+    for (const connection of [idle[0], another]) await isServed(connection);
+    openGate();
+    expect(await busy.until(/200 OK/)).toContain('200 OK');
+  });
+
+  it('an address whose connections have closed has none of them any more', async () => {
+    const left = [await open(MANY), await open(MANY)];
+    for (const connection of left) {
+      await isServed(connection);
+      connection.destroy();
+    }
+    while ((await connectionCount()) > 0) await setImmediate();
+    const few = [await open(FEW), await open(FEW)] as const;
+    for (const connection of few) await isServed(connection);
+    const one = await open(MANY);
+    await isServed(one);
+    await isServed(await open('127.0.0.4'));
+    await few[0].untilClosed();
+    for (const connection of [few[1], one]) await isServed(connection);
+  });
+});
+
+function connectionCount(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    world.http.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+  });
+}
