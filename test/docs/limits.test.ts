@@ -307,6 +307,10 @@ describe('the limits of one process in docs/performance.md', () => {
         `served round-robin over addresses, for ${WAITING_REQUESTS_MS_MAX} ms in a round of the event loop`,
       ],
       [
+        'requests that a gate has let through, and links of reports that are looked up',
+        `begin by project or address in rotation, for ${WAITING_REQUESTS_MS_MAX} ms in a round of the event loop`,
+      ],
+      [
         'connections',
         `${number(SERVER_LIMITS.connectionsMax)}; one more closes one of the address that has most: ` +
           'the one that has been idle longest, or else the one whose request came first',
@@ -358,7 +362,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'connections that wait to be accepted',
-        `${number(LISTEN_BACKLOG_MAX)}, where the system allows as many; meanwhile rounds of the event loop only accept for ${ACCEPTING_MS} ms, and for ${BACKLOG_WORK_MS} ms each has ${BACKLOG_ROUND_MS} ms of requests and ${BACKLOG_ROUND_MS} ms of bodies`,
+        `${number(LISTEN_BACKLOG_MAX)}, where the system allows as many; meanwhile rounds of the event loop only accept for ${ACCEPTING_MS} ms, and for ${BACKLOG_WORK_MS} ms each has ${BACKLOG_ROUND_MS} ms of requests, ${BACKLOG_ROUND_MS} ms of those that gates have let through and ${BACKLOG_ROUND_MS} ms of bodies`,
       ],
       [
         `new connections, and bodies of more than ${UNREAD_BODY_BYTES_KEPT / BYTES_PER_KB} KiB and chunked ones, while they are read`,

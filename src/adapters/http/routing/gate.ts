@@ -26,7 +26,10 @@ export interface Admitted<Caller> {
   readonly permit: RequestPermit;
 }
 
-/** A caller who waits at the gate holds a connection, not a place. Nothing is done for one who has left meanwhile. */
+/**
+ * A caller who waits at the gate, or for a round of the event loop behind it, holds a connection, not a place. Nothing is done
+ * for one who has left meanwhile.
+ */
 export function behind<Caller>(
   gate: Gate<Caller>,
   { caller, request, permit }: Admitted<Caller>,
@@ -34,6 +37,8 @@ export function behind<Caller>(
 ): Promise<HttpReply> {
   permit.suspend();
   const opened = async () => {
+    const round = permit.waitForRound();
+    if (round !== null) await round;
     if (request.socket.destroyed) throw new ClientDisconnected('the caller left while the request waited');
     permit.resume();
     try {

@@ -15,6 +15,11 @@ export interface RequestPermit {
   /** Resolves when a body of this length may be parsed and checked, by project in rotation; null when that is now. */
   waitToParse(bytes: number): Promise<void> | null;
   /**
+   * Resolves when a round of the event loop has time for a request that a gate has let through, by project in rotation; null when
+   * that is now.
+   */
+  waitForRound(): Promise<void> | null;
+  /**
    * Runs the work as soon as the project gate lets it through: a few requests of each project and of all at a time, by project in
    * rotation. At once for a caller without a project.
    */

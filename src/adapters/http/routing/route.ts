@@ -122,6 +122,7 @@ export function route<
       request,
       network: permit.network,
       aside: (wait) => aside(permit, wait),
+      waitForRound: () => permit.waitForRound(),
     });
     return unknown.length === 0 ? reply : namingUnknownFields(reply, unknown);
   };

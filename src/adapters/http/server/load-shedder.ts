@@ -113,6 +113,10 @@ class CountedPermit implements RequestPermit {
     return this.#queues.waitToParse(this.#projectId ?? this.network, bytes);
   }
 
+  waitForRound(): Promise<void> | null {
+    return this.#queues.waitForRound(this.#projectId ?? this.network);
+  }
+
   throughProjectGate<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#projectId === null ? work() : this.#queues.throughProjectGate(this.#projectId, work);
   }
@@ -144,6 +148,9 @@ class FreePermit implements RequestPermit {
   suspend(): void {}
   resume(): void {}
   waitToParse(): null {
+    return null;
+  }
+  waitForRound(): null {
     return null;
   }
   throughProjectGate<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -7,6 +7,7 @@ import {
   LARGE_BODIES_SHARE,
   PROJECT_REQUESTS_MAX,
   PROJECT_REQUESTS_PER_PROJECT_MAX,
+  WAITING_REQUESTS_MS_MAX,
 } from '../limits.ts';
 import type { ListenBacklog } from './connections/listen-backlog.ts';
 import { FairRounds } from './rounds/fair-rounds.ts';
@@ -18,15 +19,26 @@ export class RequestQueues {
     { clock: performance },
   );
   readonly #bodies: FairRounds;
+  /** Those that a gate has let through. */
+  readonly #letThrough: FairRounds;
   readonly #largeBodies = new FairRounds(() => LARGE_BODIES_MS_MAX, LARGE_BODIES_SHARE);
 
   constructor(backlog: Pick<ListenBacklog, 'roundMs'>) {
     this.#bodies = new FairRounds(() => backlog.roundMs(BODIES_MS_MAX));
+    this.#letThrough = new FairRounds(() => backlog.roundMs(WAITING_REQUESTS_MS_MAX));
   }
 
   /** Resolves when a body of this length may be parsed; null when that is now. The key is a project, or a network. */
   waitToParse(key: string, bytes: number): Promise<void> | null {
     return (bytes > BODY_BYTES_MAX ? this.#largeBodies : this.#bodies).wait(key);
+  }
+
+  /**
+   * Resolves when a round of the event loop has time for a request that a gate has let through; null when that is now. The end of
+   * one request lets the next one through: without this hundreds of them would follow each other in one round.
+   */
+  waitForRound(key: string): Promise<void> | null {
+    return this.#letThrough.wait(key);
   }
 
   /** Runs the work as soon as the project gate lets the project through. */

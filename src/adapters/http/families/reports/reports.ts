@@ -171,8 +171,12 @@ export function reportRoutes(
         error: rejectionError({ kind: 'report-gone', status: 'expired' }),
       },
     },
-    async handle({ params, network, aside, request }) {
-      const report = await aside(() => links.run(network, () => browseReports.ofFile(params.fileId)));
+    async handle({ params, network, aside, waitForRound, request }) {
+      const lookUp = async () => {
+        await waitForRound();
+        return browseReports.ofFile(params.fileId);
+      };
+      const report = await aside(() => links.run(network, lookUp));
       const ends: (() => void)[] = [];
       const begin = (inFlight: InFlight, key: string) => {
         if (!inFlight.tryBegin(key)) throw new RequestRejected(OVERLOADED);

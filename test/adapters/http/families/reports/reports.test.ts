@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { reportRoutes } from '../../../../../src/adapters/http/families/reports/reports.ts';
 import {
@@ -128,4 +129,26 @@ it('made-up links from many addresses keep nobody from a report: they wait by ad
     await until(() => replied > before);
   }
   expect(await Promise.all(all)).toEqual(all.map(() => 404));
+});
+
+it('a link is looked up in a round of the event loop that has time for it', async () => {
+  const { routes } = reportRoutes({ browseReports } as never, null);
+  const download = routes.find(({ path }) => path === '/reports/files/:fileId');
+  let beginRound = (): void => undefined;
+  const permit = {
+    projectId: null,
+    network: '127.0.0.1',
+    suspend() {},
+    waitForRound: () =>
+      new Promise<void>((resolve) => {
+        beginRound = resolve;
+      }),
+  };
+  const reply = download?.serve({} as never, {} as never, { fileId: 'made-up-1' }, permit as never);
+  await setImmediate();
+  expect(lookups).toEqual([]);
+  beginRound();
+  await until(() => lookups.length === 1);
+  ends[0]?.();
+  await expect(reply).rejects.toThrow(Rejected);
 });
