@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { egressRules } from '../../adapters/egress/egress-rules.ts';
-import { isNetwork } from '../../adapters/http/routing/ip-allow-list.ts';
+import { hasAllAddresses, isNetwork } from '../../adapters/http/routing/ip-allow-list.ts';
 import { LOCK_TIMEOUT_MS } from '../../adapters/knex/postgres/postgres-dialect.ts';
 import { messageOf } from '../../application/errors/error-text.ts';
 import { headerList } from './header-list.ts';
@@ -47,7 +47,7 @@ const cidrRange = z.string().superRefine((range, context) => {
 const proxies = z
   .string()
   .refine(isNetwork, 'must be addresses or CIDR ranges, such as 10.0.0.5,192.168.0.0/24')
-  .refine((entry) => !/\/0+$/.test(entry), 'must not be a range of all addresses');
+  .refine((entry) => !hasAllAddresses(entry), 'must not be a range of all addresses');
 
 const database = z.string().transform((url, context): string => {
   if (/^sqlite:./.test(url) || (/^postgres(ql)?:\/\/./.test(url) && URL.canParse(url))) return url;

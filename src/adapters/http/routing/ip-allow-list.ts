@@ -2,6 +2,11 @@ import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 const MAPPED_PREFIX_BITS = 96;
+/** The first address and the last one, of IPv4 and of IPv6. */
+const ALL_ADDRESSES = [
+  ['0.0.0.0', '255.255.255.255'],
+  ['::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+] as const;
 
 const compiledRules = new WeakMap<readonly string[], BlockList>();
 
@@ -24,6 +29,11 @@ function rulesOf(entries: readonly string[]): BlockList {
 /** Whether an entry is an address or a range that can be read. */
 export function isNetwork(entry: string): boolean {
   return addRule(new BlockList(), entry);
+}
+
+/** Whether an entry is a range with every address of IPv4, which may be written as one of IPv6, or with every one of IPv6. */
+export function hasAllAddresses(entry: string): boolean {
+  return ALL_ADDRESSES.some((ends) => ends.every((address) => isListed([entry], address)));
 }
 
 /** False, and no rule is added, for an entry that cannot be read. */
