@@ -152,6 +152,17 @@ const CAMPAIGNS: readonly StorePromise[] = [
     },
   },
   {
+    sentence: 'the campaign store locks a campaign for its own project only, and returns nothing to another',
+    async check(use) {
+      await withCampaigns(use, rich);
+      const lockOf = (projectId: string, id: string) =>
+        use.run((stores) => stores.campaigns.lockOf(projectId, id));
+      expect(await lockOf(PROJECT_ID, anId(2))).toEqual(rich);
+      expect(await lockOf(OTHER_PROJECT_ID, anId(2))).toBeNull();
+      expect(await lockOf(PROJECT_ID, anId(1))).toBeNull();
+    },
+  },
+  {
     sentence: 'the campaign store removes the given campaigns and no other',
     async check(use) {
       await withCampaigns(use, aCampaign(), rich, aCampaign({ id: anId(3) }));
@@ -653,6 +664,18 @@ export const CAMPAIGN_STORE_PROMISES: readonly StorePromise[] = [
 export function campaignStoresContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
   for (const { sentence, check } of CAMPAIGN_STORE_PROMISES) it(sentence, () => check(storage));
+
+  it('the campaign store locks nothing for a project that names the campaign of another', async () => {
+    await withCampaigns(storage, rich);
+    const bothHaveAsked = new MeetingPoint(Math.min(storage.concurrency, 2));
+    const lock = (projectId: string) =>
+      storage.run(async ({ campaigns }) => {
+        const campaign = await campaigns.lockOf(projectId, anId(2));
+        await bothHaveAsked.meet();
+        return campaign;
+      });
+    expect(await Promise.all([OTHER_PROJECT_ID, PROJECT_ID].map(lock))).toEqual([null, rich]);
+  });
 
   it('the conversation store forgets what customers wrote in transactions that do not wait for each other', async () => {
     const numbers = [FIRST, SECOND];

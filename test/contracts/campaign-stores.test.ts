@@ -105,6 +105,11 @@ describe('the contract of the campaign stores', () => {
       /finds a campaign for its own project only/,
     ],
     [
+      'lockOf ignores the project',
+      campaigns((store) => ({ lockOf: async (_, id) => (await store.lock([id]))[0] ?? null })),
+      /locks a campaign for its own project only/,
+    ],
+    [
       'list ignores the status',
       campaigns((store) => ({ list: (project, _, page) => store.list(project, { status: null }, page) })),
       /lists the campaigns of a project/,

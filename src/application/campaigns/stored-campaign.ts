@@ -15,12 +15,11 @@ export async function readCampaign(
 }
 
 /** The project's campaign, locked until the transaction ends; null when it is unknown or another's. */
-export async function lockCampaignIfAny(
+export function lockCampaignIfAny(
   { campaigns }: Pick<Stores, 'campaigns'>,
   { project, campaignId }: CampaignCommand,
 ): Promise<Campaign | null> {
-  const [campaign] = await campaigns.lock([campaignId]);
-  return campaign?.projectId === project.id ? campaign : null;
+  return campaigns.lockOf(project.id, campaignId);
 }
 
 /** The same. Throws `Rejected` when it is unknown or another's. */

@@ -34,6 +34,7 @@ const READS: readonly [string, (stores: Stores) => Promise<unknown>][] = [
   ['ledger.byIds', ({ ledger }) => ledger.byIds([anId()])],
   ['campaigns.find', ({ campaigns }) => campaigns.find(PROJECT_ID, anId())],
   ['campaigns.lock', ({ campaigns }) => campaigns.lock([anId()])],
+  ['campaigns.lockOf', ({ campaigns }) => campaigns.lockOf(PROJECT_ID, anId())],
   ['campaigns.lockScheduled', ({ campaigns }) => campaigns.lockScheduled()],
   ['campaigns.samplesOf', ({ campaigns }) => campaigns.samplesOf(PROJECT_ID, anId(), 1)],
   ['campaigns.audit', ({ campaigns }) => campaigns.audit()],

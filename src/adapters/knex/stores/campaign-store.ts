@@ -66,6 +66,8 @@ const LOCK_SCHEDULED = `
 
 const FIND = `SELECT ${CAMPAIGN_COLUMNS} FROM campaigns WHERE id = ? AND project_id = ?`;
 
+const LOCK_OF = `${FIND} FOR UPDATE`;
+
 const SAMPLES_OF = `
   SELECT ${CAMPAIGN_COLUMNS} FROM campaigns WHERE sample_of = ? AND project_id = ? ORDER BY id DESC LIMIT ?`;
 
@@ -125,6 +127,11 @@ export class SqlCampaignStore implements CampaignStore {
   async lock(ids: readonly string[]): Promise<readonly Campaign[]> {
     const rows = await this.#session.query(LOCK, [ids]);
     return rows.map(campaignFromRow);
+  }
+
+  async lockOf(projectId: string, id: string): Promise<Campaign | null> {
+    const [row] = await this.#session.query(LOCK_OF, [id, projectId]);
+    return row === undefined ? null : campaignFromRow(row);
   }
 
   async save(campaigns: readonly Campaign[]): Promise<void> {

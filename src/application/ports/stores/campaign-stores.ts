@@ -16,6 +16,8 @@ export interface CampaignStore {
   insert(campaigns: readonly Campaign[]): Promise<void>;
   /** The campaigns that exist, in the order of their ids, locked until the transaction ends. */
   lock(ids: readonly string[]): Promise<readonly Campaign[]>;
+  /** A project's campaign, locked until the transaction ends. Null, and locks nothing, when it is unknown or another's. */
+  lockOf(projectId: string, id: string): Promise<Campaign | null>;
   /** Every campaign that starts by itself at its time, in the order of their ids, locked until the transaction ends. */
   lockScheduled(): Promise<readonly Campaign[]>;
   /** Writes everything but id, project, parent and time of creation. */
