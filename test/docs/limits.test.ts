@@ -407,7 +407,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'messages to an HTTP gateway or an SMSC that says that it takes no more',
-        `one by one, at ${KEPT_SHARE} of what it took in the second before, then more along a curve; without a limit of this kind ${THROTTLED_MS / 1_000} s after it said so last`,
+        `one by one, at ${KEPT_SHARE} of what it took in a second, then more along a curve; without a limit of this kind ${THROTTLED_MS / 1_000} s after it said so last`,
       ],
       [
         'submissions of one project in flight to an SMSC or an HTTP provider',

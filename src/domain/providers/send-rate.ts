@@ -9,7 +9,7 @@ const REACHED_MIN = 1;
 
 /**
  * How many requests a second a provider gets, so many milliseconds after it said that it takes no more. `reached` is what it took
- * of them in the second before. The rate follows the curve of CUBIC, the congestion control of TCP (RFC 9438): from 0.7 of
+ * of them in a second. The rate follows the curve of CUBIC, the congestion control of TCP (RFC 9438): from 0.7 of
  * `reached` it grows fast, stays near `reached` for a while, and then goes beyond it ever faster.
  */
 export function sendRateAfter(reached: number, ms: number): number {
