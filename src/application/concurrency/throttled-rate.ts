@@ -5,7 +5,7 @@ import { sendRateAfter } from '../../domain/providers/send-rate.ts';
 const THROTTLED_ONCE_MS = 1_000;
 /** A provider that took everything for so long has no rate any more, in milliseconds: it is in the thousands by then. */
 export const THROTTLED_MS = 30_000;
-/** Of a provider that throttles for the first time the fullest of so many seconds counts: in the last one little may have come. */
+/** The first time that a provider throttles, the fullest of so many seconds counts: in the last one little may have come. */
 const SECONDS_KEPT = 10;
 /** What could have gone out so long ago goes out now, in milliseconds: timers are late. */
 const CATCH_UP_MS = 50;
