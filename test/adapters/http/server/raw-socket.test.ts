@@ -12,6 +12,7 @@ const KEY = `Authorization: Bearer ${DEV_KEY}`;
 const POST = `POST /sms HTTP/1.1\r\nHost: x\r\n${KEY}\r\nContent-Type: application/json\r\n`;
 const SEND = `${POST}Content-Length: ${BODY.length}\r\n\r\n${BODY}`;
 const GET = `GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`;
+const UPGRADE = 'Connection: upgrade\r\nUpgrade: websocket\r\n';
 const MEGABYTE = 1024 * 1024;
 const OPEN_MAX = SERVER_LIMITS.connectionOpenRequestsMax;
 
@@ -86,6 +87,7 @@ describe('a client that sends no valid request', () => {
     ['20 kB', `A: ${'a'.repeat(20_000)}`],
     ['101 lines', Array.from({ length: 100 }, (_, n) => `A${n}: a`).join('\r\n')],
     ['thousands of lines, and a second Host', `${'a:\r\n'.repeat(2_000)}Host: y`],
+    ['101 lines that ask for another protocol', `${UPGRADE}${'a: b\r\n'.repeat(98)}A: a`],
   ])('a request whose headers are too large gets 431: %s', async (_what, lines) => {
     const { status, body } = await only(`GET /healthz HTTP/1.1\r\nHost: x\r\n${lines}\r\n\r\n`);
     expect(status).toBe(431);
@@ -200,6 +202,16 @@ describe('ordinary requests over one connection', () => {
     expect(received).toMatch(/retry-after: 1/i);
   });
 
+  it('replies with 503 to one request too many that asks for another protocol, and closes', async () => {
+    const connection = await open();
+    connection.write(`${GET.repeat(OPEN_MAX)}GET /healthz HTTP/1.1\r\nHost: x\r\n${UPGRADE}\r\n`);
+    const received = await connection.untilClosed();
+    expect(received.match(/HTTP\/1.1 [0-9]+/g)).toEqual([
+      ...Array.from({ length: OPEN_MAX }, () => 'HTTP/1.1 200'),
+      'HTTP/1.1 503',
+    ]);
+  });
+
   test.each([
     ['many headers', `GET /healthz HTTP/1.1\r\nHost: x\r\n${'a: b\r\n'.repeat(40)}\r\n`, '200'],
     ['a body', 'POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}', '404'],
@@ -263,20 +275,27 @@ it('reads up to 1 MB of a rejected body, so that the client sees the reply', asy
 
 describe('tunnels', () => {
   const CONNECT = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
+  const MANY_LINES = 'a: b\r\n'.repeat(150);
 
   test.each([
-    ['at once', ''],
-    ['behind other requests', GET.repeat(3)],
+    ['at once', CONNECT],
+    ['behind other requests', GET.repeat(3) + CONNECT],
+    ['with too many lines', CONNECT.replace('\r\n\r\n', `\r\n${MANY_LINES}\r\n`)],
+    ['another protocol, with too many lines', `GET / HTTP/1.1\r\nHost: x\r\n${UPGRADE}${MANY_LINES}\r\n`],
+    [
+      'another protocol, behind too many',
+      `${GET.repeat(OPEN_MAX)}GET / HTTP/1.1\r\nHost: x\r\n${UPGRADE}\r\n`,
+    ],
   ])(
     'a client that asks for a tunnel may reset the connection, and the server goes on: %s',
-    async (_name, before) => {
+    async (_name, asked) => {
       const faults: unknown[] = [];
-      world.http.server.on('connect', (_request, socket: Socket) => {
+      world.http.server.on('connection', (socket: Socket) => {
         socket.prependListener('error', () => faults.push(socket.listenerCount('error')));
       });
       for (let index = 0; index < 20; index += 1) {
         const connection = await open();
-        connection.write(before + CONNECT);
+        connection.write(asked);
         connection.reset();
         expect((await world.call('GET', '/healthz')).status).toBe(200);
       }

@@ -7,17 +7,35 @@ interface Parser {
   onIncoming: (request: IncomingMessage, keepAlive: boolean) => number;
 }
 
+/** What Node's parser says of a request that asks for another protocol, or for a tunnel. */
+type UpgradableRequest = IncomingMessage & { upgrade?: boolean };
+
 /** Returned to the parser: it parses nothing more of the connection, and reports the error below. */
 const STOP = -1;
 /** The code of the client error by which a connection whose parser was stopped is known. */
 export const PARSER_STOPPED = 'HPE_CB_HEADERS_COMPLETE';
 
-/** Hands over no request that is not allowed, and none behind it. A parser without the function hands over all. */
-export function stopParser(socket: Socket, isAllowed: (request: IncomingMessage) => boolean): void {
+/**
+ * Hands over no request that is not allowed, and none behind it. A parser without the function hands over all. When such a request
+ * asks for another protocol, the parser reports no error, and Node would leave the connection to somebody who speaks that protocol:
+ * `stopped` is called in place of both.
+ */
+export function stopParser(
+  socket: Socket,
+  isAllowed: (request: IncomingMessage) => boolean,
+  stopped: () => void,
+): void {
   const { parser } = socket as Socket & { readonly parser?: Parser };
   if (parser === undefined) return;
   const { onIncoming } = parser;
-  parser.onIncoming = (request, keepAlive) => (isAllowed(request) ? onIncoming(request, keepAlive) : STOP);
+  parser.onIncoming = (request: UpgradableRequest, keepAlive) => {
+    if (isAllowed(request)) return onIncoming(request, keepAlive);
+    if (request.upgrade === true) {
+      request.upgrade = false;
+      setImmediate(stopped);
+    }
+    return STOP;
+  };
 }
 
 /**

@@ -12,7 +12,7 @@ import { leavesMuchUnread } from '../writing/write-reply.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import { gatherPieces } from './gathered-pieces.ts';
 import type { ListenBacklog } from './listen-backlog.ts';
-import { ignoreBodies, stopParser } from './node-parser.ts';
+import { ignoreBodies, PARSER_STOPPED, stopParser } from './node-parser.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
 
 type Reading = Pick<FairReading, 'mayGoOn' | 'drop'>;
@@ -76,9 +76,13 @@ export function pipeliningLimit(server: Server, limits: Limits, parts: Connectio
       return false;
     };
     const reject = () => void server.emit('clientError', new Error('A request is malformed'), socket);
+    const stopped = () => {
+      const error = Object.assign(new Error('The parser was stopped'), { code: PARSER_STOPPED });
+      server.emit('clientError', error, socket);
+    };
     const connection = new Connection(socket, limits, parts, { rounds, pipelined, hasLines, reject });
     connections.set(socket, connection);
-    stopParser(socket, (request) => hasLines(request) && connection.mayHave(request));
+    stopParser(socket, (request) => hasLines(request) && connection.mayHave(request), stopped);
     return connection;
   };
   server.on('connection', track);

@@ -43,9 +43,9 @@ export function replyToProtocolErrors(server: Server, surroundings: Surroundings
     const isHeadTooLong = surroundings.hasTooManyLines(socket);
     endInOrder(socket, method, isHeadTooLong ? HEADERS_TOO_LARGE : errorFor(error.code), surroundings);
   });
+  // Node may listen to a connection no longer, and an error that nobody hears ends the process.
+  server.on('connection', (socket) => socket.on('error', () => {}));
   server.on('connect', (_request: IncomingMessage, socket) => {
-    // Node no longer listens to the connection: an error that nobody hears ends the process.
-    socket.on('error', () => socket.destroy());
     socket.on('timeout', () => socket.destroy());
     endInOrder(socket, '', MALFORMED_REQUEST, surroundings);
   });
