@@ -123,7 +123,9 @@ export class UndiciProviderHttp implements ProviderHttp {
     this.#bodyBytesMax = Math.max(this.#bodyBytesMax, request.responseBytesMax ?? 0);
     return new Promise((resolve) => {
       const settle = (response: ProviderResponse): void => {
-        if (response.kind === 'responded' && response.status !== TOO_MANY_REQUESTS) this.#rate.noteTaken();
+        if (response.kind === 'responded' && response.status !== TOO_MANY_REQUESTS) {
+          this.#rate.noteTaken(call.backlog.projectId);
+        }
         this.#release(call);
         resolve(response);
       };
@@ -149,8 +151,8 @@ export class UndiciProviderHttp implements ProviderHttp {
     return { ...capacity, isThrottled: this.#rate.isThrottled };
   }
 
-  throttle(): void {
-    this.#rate.throttle();
+  throttle(projectId: string): void {
+    this.#rate.throttle(projectId);
   }
 
   close(): Promise<void> {

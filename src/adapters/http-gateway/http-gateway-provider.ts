@@ -70,7 +70,7 @@ export class HttpGatewayProvider implements ChannelProvider {
     if (response.kind === 'responded' && CREDENTIALS_REJECTED.includes(response.status))
       this.#log.warn('provider_credentials_rejected', { provider: this.name, code: response.status });
     const result = read(response, attemptName(submission));
-    if (isTooMuch(response, result)) http.throttle();
+    if (isTooMuch(response, result)) http.throttle(submission.projectId);
     return result;
   }
 

@@ -176,7 +176,8 @@ export class SubmitQueue {
 
   #write(message: OutgoingMessage, session: SmppSession): void {
     const isBegun = message.session !== null;
-    message.write(session, { responded: this.#responded, ended: this.#waiting.begin(message) });
+    const responded = (response: SubmitResponse) => this.#noteResponse(message, response);
+    message.write(session, { responded, ended: this.#waiting.begin(message) });
     this.#rate.noteSent();
     if (isBegun) this.#unwritten -= 1;
     else this.#onHandedOver(message.backlog);
@@ -195,11 +196,11 @@ export class SubmitQueue {
     !this.#withBegun.has(message.backlog.projectId) ||
     !message.isInParts;
 
-  readonly #responded = (response: SubmitResponse): void => {
+  #noteResponse({ backlog }: OutgoingMessage, response: SubmitResponse): void {
     if (response.kind !== 'responded') return;
-    if (isThrottled(response.status)) this.#rate.throttle();
-    else this.#rate.noteTaken();
-  };
+    if (isThrottled(response.status)) this.#rate.throttle(backlog.projectId);
+    else this.#rate.noteTaken(backlog.projectId);
+  }
 
   /** Pumps again when the rate allows the next part. */
   #pumpAtRate(): void {

@@ -100,8 +100,8 @@ export class SubmitAttempts {
 
   /**
    * Calls the providers of the route one after another, until a result needs no other provider, or the chain moves on at
-   * `endsAt`. An attempt that is tried again begins with those that have capacity: it may have waited for any of them. So does
-   * every attempt while the first provider says that it takes no more.
+   * `endsAt`. An attempt that is tried again may have waited for any of them: it begins with those where it does not wait, and
+   * goes on with those that have capacity. So does every attempt while the first provider says that it takes no more.
    */
   async #submit(
     submission: Submission,
@@ -114,7 +114,8 @@ export class SubmitAttempts {
       waitingStarts.hasCapacity(provider, submission);
     const route = channelProviders.route(channel, environment, phoneNumber);
     const isForAny = isTriedAgain || route[0]?.capacity(submission).isThrottled === true;
-    const inOrder = isForAny ? freeFirst(route, hasCapacity) : route;
+    const isFree = (provider: ChannelProvider): boolean => provider.capacity(submission).free > 0;
+    const inOrder = isForAny ? firstThose(isFree, firstThose(hasCapacity, route)) : route;
     let last: Called = { result: NO_PROVIDER };
     let leftMs = endsAt - clock.now();
     /** The result of a provider that may take the message later. */
@@ -181,13 +182,14 @@ async function call(provider: ChannelProvider, submission: Submission): Promise<
   return provider.submit(submission);
 }
 
-function freeFirst(
+/** The providers of which something holds, and then the others. */
+function firstThose(
+  holds: (provider: ChannelProvider) => boolean,
   route: readonly ChannelProvider[],
-  hasCapacity: (provider: ChannelProvider) => boolean,
 ): readonly ChannelProvider[] {
   if (route.length === 1) return route;
-  const free = route.filter(hasCapacity);
-  return [...free, ...route.filter((provider) => !free.includes(provider))];
+  const first = route.filter(holds);
+  return [...first, ...route.filter((provider) => !first.includes(provider))];
 }
 
 /** The last provider may not know the sender, while an earlier one that was busy or at a limit may take the message later. */

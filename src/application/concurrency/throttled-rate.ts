@@ -7,21 +7,34 @@ const THROTTLED_ONCE_MS = 1_000;
 export const THROTTLED_MS = 30_000;
 /** The first time that a provider throttles, the fullest of so many seconds counts: in the last one little may have come. */
 const SECONDS_KEPT = 10;
+/** Fewer rejections among the results of this second and the one before are about single messages. */
+const REJECTED_SHARE = 0.1;
 /** What could have gone out so long ago goes out now, in milliseconds: timers are late. */
 const CATCH_UP_MS = 50;
+
+interface Results {
+  taken: number;
+  rejected: number;
+}
+
+/** The results of one second of the clock. */
+interface Second extends Results {
+  readonly ofProjects: Map<string, Results>;
+}
 
 /**
  * The rate at which requests go to a provider that said that it takes no more. Without a word of it there is no limit; from then
  * on they go out one by one, at the rate of `sendRateAfter`. Sent all at once after a pause they would meet the same limit again,
- * and a limit of so many a second would be used for its first instant only.
+ * and a limit of so many a second would be used for its first instant only. What is rejected of one project alone, while those of
+ * others are taken, is about that project: it lowers no rate.
  */
 export class ThrottledRate {
   readonly #now: () => number;
   #throttled: { readonly at: number; readonly reached: number } | null = null;
   /** When the next request may go out, while there is a rate. */
   #nextAt = 0;
-  /** How many were taken in each of the last seconds of the clock. */
-  readonly #taken = new Map<number, number>();
+  /** By the number of the second. */
+  readonly #seconds = new Map<number, Second>();
 
   /** `now` is in milliseconds; only differences count. */
   constructor(now: () => number) {
@@ -33,21 +46,22 @@ export class ThrottledRate {
     return this.#throttled !== null && this.#now() - this.#throttled.at < THROTTLED_MS;
   }
 
-  /** Notes that the provider took a request. */
-  noteTaken(): void {
-    const second = this.#second();
-    this.#taken.set(second, this.#takenIn(second) + 1);
-    if (this.#taken.size > SECONDS_KEPT) this.#forgetBefore(second - SECONDS_KEPT);
+  /** Notes that the provider took a request of the project. */
+  noteTaken(projectId: string): void {
+    this.#count('taken', projectId);
   }
 
   /**
-   * Notes that the provider takes no more. What it took lately says what it can take only when as much came for it. So it counts
-   * for no less than what it took when it said so before, unless it says so below that.
+   * Notes that the provider rejected a request of the project, because it takes no more. What it took lately says what it can
+   * take only when as much came for it. So it counts for no less than what it took when it said so before, unless it says so
+   * below that.
    */
-  throttle(): void {
+  throttle(projectId: string): void {
+    this.#count('rejected', projectId);
     const now = this.#now();
     const before = this.#throttled;
     if (before !== null && now - before.at < THROTTLED_ONCE_MS) return;
+    if (!this.#isAboutAll(projectId)) return;
     const known =
       before === null ? 0 : Math.min(before.reached, sendRateAfter(before.reached, now - before.at));
     const taken = this.isThrottled ? this.#takenLately() : this.#mostTaken();
@@ -79,28 +93,51 @@ export class ThrottledRate {
     return millisecondsInSecond / sendRateAfter(reached, this.#now() - at);
   }
 
+  /** Whether the rejections of this second and the one before are no matter of single messages, or of one project alone. */
+  #isAboutAll(projectId: string): boolean {
+    const second = this.#second();
+    const seconds = [second - 1, second].flatMap((each) => this.#seconds.get(each) ?? []);
+    const { taken, rejected } = sumOf(seconds);
+    const own = sumOf(seconds.flatMap(({ ofProjects }) => ofProjects.get(projectId) ?? []));
+    const isOfOneProject = rejected === own.rejected && taken > own.taken;
+    return !isOfOneProject && rejected >= REJECTED_SHARE * (taken + rejected);
+  }
+
   /** How many the provider took within the last second, about. */
   #takenLately(): number {
     const second = this.#second();
     const share = (this.#now() % millisecondsInSecond) / millisecondsInSecond;
-    return this.#takenIn(second) + (1 - share) * this.#takenIn(second - 1);
+    const takenIn = (each: number): number => this.#seconds.get(each)?.taken ?? 0;
+    return takenIn(second) + (1 - share) * takenIn(second - 1);
   }
 
   /** The most that it took in one second. */
   #mostTaken(): number {
-    this.#forgetBefore(this.#second() - SECONDS_KEPT);
-    return Math.max(this.#takenLately(), ...this.#taken.values());
+    return Math.max(this.#takenLately(), ...[...this.#seconds.values()].map(({ taken }) => taken));
   }
 
   #second(): number {
     return Math.floor(this.#now() / millisecondsInSecond);
   }
 
-  #takenIn(second: number): number {
-    return this.#taken.get(second) ?? 0;
+  #count(result: keyof Results, projectId: string): void {
+    const number = this.#second();
+    let second = this.#seconds.get(number);
+    if (second === undefined) {
+      second = { taken: 0, rejected: 0, ofProjects: new Map() };
+      for (const each of this.#seconds.keys()) if (each < number - SECONDS_KEPT) this.#seconds.delete(each);
+      this.#seconds.set(number, second);
+    }
+    const own = second.ofProjects.get(projectId) ?? { taken: 0, rejected: 0 };
+    second.ofProjects.set(projectId, own);
+    second[result] += 1;
+    own[result] += 1;
   }
+}
 
-  #forgetBefore(second: number): void {
-    for (const each of this.#taken.keys()) if (each < second) this.#taken.delete(each);
-  }
+function sumOf(results: readonly Results[]): Results {
+  return {
+    taken: results.reduce((sum, { taken }) => sum + taken, 0),
+    rejected: results.reduce((sum, { rejected }) => sum + rejected, 0),
+  };
 }

@@ -38,10 +38,10 @@ export interface ProviderHttp {
   /** How many more requests of a backlog go out at once, and how many of it wait. */
   capacity(backlog: Backlog): ProviderCapacity;
   /**
-   * Notes that the other side takes no more for now: from here on requests go out at a rate. A response with the status 429 does
-   * not count for it as a request that was taken.
+   * Notes that the other side rejected a request of the project, because it takes no more for now: from here on requests go out
+   * at a rate, unless it takes those of others. A response with the status 429 does not count as a request that was taken.
    */
-  throttle(): void;
+  throttle(projectId: string): void;
   /** Ends every connection; a request in flight is `unclear`. May be called twice. */
   close(): Promise<void>;
 }

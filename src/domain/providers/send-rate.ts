@@ -4,8 +4,8 @@ import { millisecondsInSecond } from 'date-fns/constants';
 export const KEPT_SHARE = 0.7;
 /** How fast the rate grows, per second to the third power. */
 const GROWTH = 0.4;
-/** A provider that took nothing lately is asked about once a second. */
-const REACHED_MIN = 1;
+/** A provider that took less lately is asked as if it had taken so many a second: it may take more than came for it. */
+const REACHED_MIN = 10;
 
 /**
  * How many requests a second a provider gets, so many milliseconds after it said that it takes no more. `reached` is what it took

@@ -258,14 +258,25 @@ describe('a route of several providers', () => {
     expect(here.calls.map(([name]) => name)).toEqual(['first', 'second']);
   });
 
-  it('SubmitAttempts begins with a provider that has capacity while the first one says that it takes no more', async () => {
-    const here = routedWorld(
-      { first: async () => acceptedAs('first'), second: async () => acceptedAs('second') },
-      { capacities: [{ ...FULL, isThrottled: true }, UNLIMITED_CAPACITY] },
-    );
-    await here.submitAttempts.execute(pendingOf('sms', [1]));
-    expect(here.calls).toEqual([['second', anSmsId(1)]]);
-  });
+  it.each([
+    ['is full', FULL],
+    ['lets few wait', { free: 0, passing: 0, waiting: 0, ahead: 0 }],
+  ])(
+    'SubmitAttempts begins where nothing waits while the first provider throttles and %s',
+    async (_, first) => {
+      const here = routedWorld(
+        { first: async () => acceptedAs('first'), second: async () => acceptedAs('second') },
+        {
+          capacities: [
+            { ...first, isThrottled: true },
+            { free: 1, passing: 0, waiting: 0, ahead: 0 },
+          ],
+        },
+      );
+      await here.submitAttempts.execute(pendingOf('sms', [1]));
+      expect(here.calls).toEqual([['second', anSmsId(1)]]);
+    },
+  );
 
   it('SubmitAttempts calls the provider of what has waited as soon as it has capacity', async () => {
     const here = routedWorld(

@@ -21,6 +21,6 @@ it.each([
   },
 );
 
-it('a provider that took nothing is asked at 0.7 a second at first', () => {
-  expect(sendRateAfter(0, 0)).toBeCloseTo(0.7, 6);
+it('a provider that took nothing is asked at 7 a second at first, as one that took ten', () => {
+  expect([sendRateAfter(0, 0), sendRateAfter(10, 0)]).toEqual([expect.closeTo(7, 6), expect.closeTo(7, 6)]);
 });

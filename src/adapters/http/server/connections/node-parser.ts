@@ -16,9 +16,9 @@ const STOP = -1;
 export const PARSER_STOPPED = 'HPE_CB_HEADERS_COMPLETE';
 
 /**
- * Hands over no request that is not allowed, and none behind it. A parser without the function hands over all. When such a request
- * asks for another protocol, the parser reports no error, and Node would leave the connection to somebody who speaks that protocol:
- * `stopped` is called in place of both.
+ * Hands over no request that is not allowed, and none behind it. A parser without the function hands over all. When such a
+ * request asks for another protocol, the parser reports no error, and Node would leave the connection to somebody who speaks that
+ * protocol: `stopped` is called in place of both.
  */
 export function stopParser(
   socket: Socket,
