@@ -159,6 +159,7 @@ function resultOf(
     case 'accepted':
       return { kind: 'accepted', providerMessageIds };
     case 'rejected':
+    case 'unavailable':
       return {
         kind: 'rejected',
         reason: reason ?? 'The simulator rejected the message',

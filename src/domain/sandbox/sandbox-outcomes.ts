@@ -7,7 +7,7 @@ import { outcomeDigitsOf } from './test-number.ts';
 
 /** What the simulator does with one submission. */
 export interface SubmissionOutcome {
-  readonly result: 'accepted' | 'rejected' | 'unknown';
+  readonly result: 'accepted' | 'rejected' | 'unavailable' | 'unknown';
   readonly reason?: string;
   readonly cause?: RejectionCause;
   /** How many parts the message has, each with an id of its own; one without. */
@@ -158,7 +158,7 @@ export const SANDBOX_OUTCOMES: Readonly<Record<string, SandboxOutcome>> = {
     otherwise: deliveredSoon,
   }),
   '0016': sends('the first channel is out of service, the next one delivers', {
-    first: rejected('The channel is out of service'),
+    first: { result: 'unavailable', reason: 'The channel is out of service' },
     otherwise: deliveredSoon,
   }),
   '0101': rejects('400 insufficient credit', { kind: 'insufficient-credit' }),

@@ -56,7 +56,7 @@ describe('what an outcome does to the submissions', () => {
     ['0014', 'whatsapp', 'accepted, 2000 late delivered', 'sms', 'accepted'],
     ['0015', 'whatsapp', SOON, 'sms', 'accepted, 1000 part 1 delivered, 1000 part 2 failed'],
     ['0015', 'sms', 'accepted, 1000 part 1 delivered, 1000 part 2 failed', 'whatsapp', SOON],
-    ['0016', 'whatsapp', 'rejected', 'sms', SOON],
+    ['0016', 'whatsapp', 'unavailable', 'sms', SOON],
     ['0201', 'whatsapp', SOON, 'sms', SOON],
     ['0202', 'whatsapp', 'rejected', 'sms', SOON],
     ['0203', 'whatsapp', 'rejected', 'sms', SOON],
