@@ -37,6 +37,9 @@ export const PROVIDER_REQUESTS_PER_CONNECTION_MAX = 100;
  */
 const LAST_ON_CONNECTION_MS = 300_000;
 
+/** From this status on a response tells of a fault of the provider. */
+const FIRST_SERVER_ERROR = 500;
+
 /** A request that waited begins early enough to get its response. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
@@ -123,9 +126,7 @@ export class UndiciProviderHttp implements ProviderHttp {
     this.#bodyBytesMax = Math.max(this.#bodyBytesMax, request.responseBytesMax ?? 0);
     return new Promise((resolve) => {
       const settle = (response: ProviderResponse): void => {
-        if (response.kind === 'responded' && response.status !== TOO_MANY_REQUESTS) {
-          this.#rate.noteTaken(call.backlog.projectId);
-        }
+        if (isTaken(response)) this.#rate.noteTaken(call.backlog.projectId);
         this.#release(call);
         resolve(response);
       };
@@ -173,18 +174,22 @@ export class UndiciProviderHttp implements ProviderHttp {
   #dispatch(): void {
     const waiting = this.#waiting;
     const isLastOnConnection = performance.now() < this.#lastOnConnectionUntil;
-    const next = (): ProviderCall | null => (this.#rate.allowed() > 0 ? waiting.take(this.#free()) : null);
+    let isHeldByRate = false;
+    const next = (): ProviderCall | null => {
+      isHeldByRate = this.#rate.allowed() === 0;
+      return isHeldByRate ? null : waiting.take(this.#free());
+    };
     for (let call = next(); call !== null; call = next()) {
       call.dispatch(this.#agent, { isLastOnConnection, endOfFlight: waiting.begin(call) });
       this.#rate.noteSent();
       this.#onHandedOver(call.backlog);
     }
-    if (!waiting.isEmpty) this.#dispatchLater();
+    if (!waiting.isEmpty) this.#dispatchLater(isHeldByRate);
   }
 
   /** What waits goes out when the rate allows it, or when a request in flight is fresh no longer. */
-  #dispatchLater(): void {
-    if (this.#rate.allowed() === 0) {
+  #dispatchLater(isHeldByRate: boolean): void {
+    if (isHeldByRate) {
       this.#rateTimer ??= setTimeout(() => {
         this.#rateTimer = null;
         this.#dispatch();
@@ -212,4 +217,10 @@ export class UndiciProviderHttp implements ProviderHttp {
       this.#dispatchSoon();
     }
   }
+}
+
+/** Whether the provider took the request, also to say that something is wrong with it. */
+function isTaken(response: ProviderResponse): boolean {
+  if (response.kind !== 'responded') return false;
+  return response.status !== TOO_MANY_REQUESTS && response.status < FIRST_SERVER_ERROR;
 }

@@ -38,7 +38,7 @@ interface PartEvents {
 
 interface Part {
   readonly fields: SubmitFields;
-  state: 'unwritten' | 'in-flight' | 'responded';
+  state: 'unwritten' | 'in-flight' | 'throttled' | 'responded';
   /** The sequence number of its last `submit_sm`. */
   sequence: number;
   /** Ends the flight of that `submit_sm`. */
@@ -83,12 +83,21 @@ export class OutgoingMessage {
   /** How many parts are still to be written; 0 when it is settled. */
   get unwritten(): number {
     if (this.#isSettled) return 0;
-    return this.#parts.reduce((sum, { state }) => (state === 'unwritten' ? sum + 1 : sum), 0);
+    return this.#parts.filter(({ state }) => state === 'unwritten' || state === 'throttled').length;
   }
 
   /** Whether a part waits for its response. */
   get isInFlight(): boolean {
     return this.#parts.some(({ state }) => state === 'in-flight');
+  }
+
+  /** Whether the SMSC throttled a part after it had taken another. It may be written after `endThrottling`. */
+  get hasThrottled(): boolean {
+    return this.#parts.some(({ state }) => state === 'throttled');
+  }
+
+  endThrottling(): void {
+    for (const part of this.#parts) if (part.state === 'throttled') part.state = 'unwritten';
   }
 
   get isSettled(): boolean {
@@ -191,7 +200,7 @@ export class OutgoingMessage {
   #rejectLater(part: Part, status: number): void {
     if (isThrottled(status)) {
       // It was certainly not taken, and without it the others are of no use.
-      part.state = 'unwritten';
+      part.state = 'throttled';
       return;
     }
     const { reason } = smppStatus(status);

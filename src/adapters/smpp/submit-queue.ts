@@ -8,6 +8,8 @@ import { isThrottled, type SubmitResponse } from './submit-response.ts';
 
 /** The limit of a provider counts what it sent in this time, in milliseconds. */
 const RATE_WINDOW_MS = 1_000;
+/** A later part that the SMSC throttled waits for this time, in milliseconds: the rate may let it go out at once. */
+export const THROTTLED_PART_WAIT_MS = 1_000;
 
 export interface SubmitQueueOptions {
   /** The sessions that take messages now. */
@@ -41,6 +43,8 @@ export class SubmitQueue {
   #sent = 0;
   readonly #rate: ThrottledRate;
   #pumpsAtRate = false;
+  /** The rate, and nothing else, kept back what waits when something was sent last. */
+  #isHeldByRate = false;
   #isPumping = false;
   #pumpsSoon = false;
   #isClosed = false;
@@ -104,7 +108,8 @@ export class SubmitQueue {
   capacity(backlog: Backlog): ProviderCapacity {
     const sessions = this.#options.sessions();
     if (this.#isClosed || sessions.length === 0) return UNLIMITED_CAPACITY;
-    const capacity = this.#waiting.capacity(backlog, Math.min(placesOf(sessions), this.#allowed()));
+    const free = Math.min(placesOf(sessions), this.#leftOfLimit(), this.#rate.allowed());
+    const capacity = this.#waiting.capacity(backlog, free);
     return { ...capacity, isThrottled: this.#rate.isThrottled };
   }
 
@@ -136,16 +141,17 @@ export class SubmitQueue {
   /** Returns how many parts were written. */
   #send(sessions: readonly SmppSession[]): number {
     if (this.#isClosed) return 0;
-    const allowed = this.#allowed();
+    const ofRate = this.#rate.allowed();
+    const ofLimit = this.#leftOfLimit();
     let sent = 0;
-    while (sent < allowed && this.#sendNext(sessions)) sent += 1;
+    while (sent < Math.min(ofRate, ofLimit) && this.#sendNext(sessions)) sent += 1;
+    this.#isHeldByRate = sent === ofRate && ofRate <= ofLimit;
     return sent;
   }
 
-  /** How many parts the limit of the provider and its rate allow now. */
-  #allowed(): number {
-    const ofLimit = (this.#options.perSecond ?? Number.POSITIVE_INFINITY) - this.#sent;
-    return Math.min(ofLimit, this.#rate.allowed());
+  /** How many parts the limit of the provider allows now. */
+  #leftOfLimit(): number {
+    return (this.#options.perSecond ?? Number.POSITIVE_INFINITY) - this.#sent;
   }
 
   /** False when nothing is sent. */
@@ -196,17 +202,22 @@ export class SubmitQueue {
     !this.#withBegun.has(message.backlog.projectId) ||
     !message.isInParts;
 
-  #noteResponse({ backlog }: OutgoingMessage, response: SubmitResponse): void {
+  #noteResponse(message: OutgoingMessage, response: SubmitResponse): void {
     if (response.kind !== 'responded') return;
-    if (isThrottled(response.status)) this.#rate.throttle(backlog.projectId);
-    else this.#rate.noteTaken(backlog.projectId);
+    const { projectId } = message.backlog;
+    if (!isThrottled(response.status)) {
+      this.#rate.noteTaken(projectId);
+      return;
+    }
+    this.#rate.throttle(projectId);
+    if (message.hasThrottled) this.#after(THROTTLED_PART_WAIT_MS, () => message.endThrottling());
   }
 
   /** Pumps again when the rate allows the next part. */
   #pumpAtRate(): void {
-    if (this.#pumpsAtRate || this.#isClosed || this.#waiting.isEmpty || this.#rate.allowed() > 0) return;
+    if (this.#pumpsAtRate || this.#isClosed || this.#waiting.isEmpty || !this.#isHeldByRate) return;
     this.#pumpsAtRate = true;
-    this.#after(this.#rate.waitMs(), () => {
+    this.#after(Math.max(1, this.#rate.waitMs()), () => {
       this.#pumpsAtRate = false;
     });
   }

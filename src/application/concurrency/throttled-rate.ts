@@ -9,6 +9,8 @@ export const THROTTLED_MS = 30_000;
 const SECONDS_KEPT = 10;
 /** Fewer rejections among the results of this second and the one before are about single messages. */
 const REJECTED_SHARE = 0.1;
+/** While so many of other projects should have been rejected too, and none was, the rejections are about one project. */
+const EXPECTED_OF_OTHERS = 3;
 /** What could have gone out so long ago goes out now, in milliseconds: timers are late. */
 const CATCH_UP_MS = 50;
 
@@ -62,10 +64,14 @@ export class ThrottledRate {
     const before = this.#throttled;
     if (before !== null && now - before.at < THROTTLED_ONCE_MS) return;
     if (!this.#isAboutAll(projectId)) return;
-    const known =
-      before === null ? 0 : Math.min(before.reached, sendRateAfter(before.reached, now - before.at));
-    const taken = this.isThrottled ? this.#takenLately() : this.#mostTaken();
-    this.#throttled = { at: now, reached: Math.max(known, taken) };
+    const reached =
+      before !== null && this.isThrottled
+        ? Math.max(
+            Math.min(before.reached, sendRateAfter(before.reached, now - before.at)),
+            this.#takenLately(),
+          )
+        : this.#mostTaken();
+    this.#throttled = { at: now, reached };
     this.#nextAt = now + this.#intervalMs();
   }
 
@@ -99,8 +105,10 @@ export class ThrottledRate {
     const seconds = [second - 1, second].flatMap((each) => this.#seconds.get(each) ?? []);
     const { taken, rejected } = sumOf(seconds);
     const own = sumOf(seconds.flatMap(({ ofProjects }) => ofProjects.get(projectId) ?? []));
-    const isOfOneProject = rejected === own.rejected && taken > own.taken;
-    return !isOfOneProject && rejected >= REJECTED_SHARE * (taken + rejected);
+    if (rejected < REJECTED_SHARE * (taken + rejected)) return false;
+    // As many of the others would have been rejected, had they been as likely to be.
+    const expected = ((taken - own.taken) * own.rejected) / (own.taken + own.rejected);
+    return rejected > own.rejected || expected < EXPECTED_OF_OTHERS;
   }
 
   /** How many the provider took within the last second, about. */

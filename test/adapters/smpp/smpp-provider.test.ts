@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { CLOSE_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
 import { RESPONSE_TIMEOUT_MS } from '../../../src/adapters/smpp/submit-deadlines.ts';
+import { THROTTLED_PART_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
 import { PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provider.ts';
 import { UNLIMITED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';
 import type { SubmitResult } from '../../../src/domain/providers/submit-result.ts';
@@ -16,9 +17,8 @@ const ESME_RINVDSTADR = 0x0b;
 const ESME_RSYSERR = 0x08;
 const VENDOR_ERROR = 0x0400;
 
-/** Between requests after a throttling, of an SMSC that took little: 7 a second at first, then more along the curve. */
-const WAITS_MS = [143, 132, 123, 118, 114, 110];
-const [FIRST_WAIT_MS = 0] = WAITS_MS;
+/** After a throttling the first message goes out at 7 a second, when the SMSC took little. */
+const FIRST_WAIT_MS = 143;
 /** An SMSC that took everything for so long has no rate. */
 const THROTTLED_MS = 30_000;
 
@@ -217,13 +217,13 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
     expect(await smsc.submits()).toHaveLength(3);
   });
 
-  it('a later part that the SMSC throttles is sent again at its rate', async () => {
+  it('a later part that the SMSC throttles is sent again a second later', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
     const submitting = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
-    await world.timers.begun(FIRST_WAIT_MS);
+    await world.timers.begun(THROTTLED_PART_WAIT_MS);
     expect(await smsc.submits()).toHaveLength(2);
-    pass(world, FIRST_WAIT_MS);
+    pass(world, THROTTLED_PART_WAIT_MS);
     expect(await submitting).toMatchObject({
       kind: 'accepted',
       providerMessageIds: [expect.any(String), expect.any(String)],
@@ -240,12 +240,28 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
     const throttled = Array.from({ length: 6 }, () => ({ status: ESME_RTHROTTLED }));
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, ...throttled] });
     const submitting = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
-    for (const ms of WAITS_MS) {
-      await world.timers.begun(ms);
-      pass(world, ms);
+    for (const _ of throttled) {
+      await world.timers.begun(THROTTLED_PART_WAIT_MS);
+      pass(world, THROTTLED_PART_WAIT_MS);
     }
     expect(await submitting).toMatchObject({ kind: 'accepted' });
     expect(await smsc.submits()).toHaveLength(8);
+  });
+
+  it('a later part that is throttled waits as long when the SMSC takes everything of others', async () => {
+    const { smsc, world } = await openSmsc();
+    await submitAll(
+      world.provider,
+      messages(20).map((each) => ({ ...each, ...OF_B })),
+    );
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
+    const submitting = world.provider.submit(aSubmission({ ...OF_A, text: 'a'.repeat(200) }));
+    await world.timers.begun(THROTTLED_PART_WAIT_MS);
+    expect(world.provider.capacity({ priority: 'code', projectId: 'B' }).isThrottled).toBe(false);
+    expect(await smsc.submits()).toHaveLength(22);
+    pass(world, THROTTLED_PART_WAIT_MS);
+    expect(await submitting).toMatchObject({ kind: 'accepted' });
+    expect(await smsc.submits()).toHaveLength(23);
   });
 
   it('the SMPP provider sends the next message at the rate of the SMSC after it was throttled', async () => {
@@ -509,21 +525,23 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect((await smsc.submits()).map(({ esm_class }) => esm_class)).toEqual([0x40, 0x40, 0, 0x40, 0]);
   });
 
-  it('a new text of another project waits for one of the parts that were throttled, not for all of them', async () => {
+  it('a new text of another project goes out while the parts of one that were throttled wait', async () => {
     const { smsc, world } = await openSmsc();
     const throttled = { status: ESME_RTHROTTLED };
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, throttled, throttled] });
     const long = world.provider.submit(aSubmission({ ...OF_A, text: THREE_PARTS }));
-    await world.timers.begun(FIRST_WAIT_MS);
+    await world.timers.begun(THROTTLED_PART_WAIT_MS);
     await responded(smsc, world);
     const short = world.provider.submit(aSubmission(OF_B));
-    await Promise.resolve();
-    for (const ms of WAITS_MS.slice(0, 3)) {
-      await world.timers.begun(ms);
-      pass(world, ms);
-    }
-    expect(await Promise.all([long, short])).toMatchObject([{ kind: 'accepted' }, { kind: 'accepted' }]);
-    expect(await projectsOf(smsc)).toBe('AAAABA');
+    await world.timers.begun(FIRST_WAIT_MS);
+    pass(world, FIRST_WAIT_MS);
+    expect(await short).toMatchObject({ kind: 'accepted' });
+    pass(world, THROTTLED_PART_WAIT_MS);
+    // At 9.78 a second the next one may go out after 102 ms, of which 50 count as over.
+    await world.timers.begun(53);
+    pass(world, 53);
+    expect(await long).toMatchObject({ kind: 'accepted' });
+    expect(await projectsOf(smsc)).toBe('AAABAA');
   });
 
   it('the SMPP provider begins no more long texts than it can soon go on with, and short ones meanwhile', async () => {
@@ -736,7 +754,7 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
     const submitting = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
-    await world.timers.begun(FIRST_WAIT_MS);
+    await world.timers.begun(THROTTLED_PART_WAIT_MS);
     await smsc.tell({ order: 'close' });
     expect(await submitting).toMatchObject({ kind: 'unknown', providerMessageIds: [] });
   });

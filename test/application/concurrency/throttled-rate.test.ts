@@ -60,16 +60,34 @@ describe('the rate of a provider that throttles', () => {
     expect(rate.isThrottled).toBe(true);
   });
 
-  it('rejections of one project alone, while those of others are taken, lower no rate', () => {
-    take(1, 'b');
+  it('rejections of one project alone lower no rate while three of others should have been rejected too', () => {
+    take(3, 'b');
     reject(100, 'a');
     expect(rate.isThrottled).toBe(false);
     reject(1, 'b');
     expect(rate.isThrottled).toBe(true);
   });
 
+  it('rejections of one project lower the rate while so few of others are taken that luck may be why', () => {
+    take(2, 'b');
+    reject(100, 'a');
+    expect(rate.isThrottled).toBe(true);
+  });
+
+  it('a project of which half is rejected counts for half as many of others', () => {
+    take(5, 'b');
+    take(10, 'a');
+    reject(9, 'a');
+    expect(rate.isThrottled).toBe(true);
+    rate = new ThrottledRate(() => now);
+    take(10, 'b');
+    take(2, 'a');
+    reject(9, 'a');
+    expect(rate.isThrottled).toBe(false);
+  });
+
   it('rejections of one project lower the rate when nothing of others came for two seconds', () => {
-    take(1, 'b');
+    take(3, 'b');
     now += 1_000;
     reject(100, 'a');
     expect(rate.isThrottled).toBe(false);
