@@ -5,6 +5,7 @@ import { FairQueue } from '../../application/concurrency/fair-queue.ts';
 import { ThrottledRate } from '../../application/concurrency/throttled-rate.ts';
 import { PROVIDER_WAIT_MS } from '../../application/ports/channel-provider.ts';
 import {
+  isUnclearStatus,
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MS,
   type ProviderHttp,
@@ -36,9 +37,6 @@ export const PROVIDER_REQUESTS_PER_CONNECTION_MAX = 100;
  * milliseconds: some providers close each connection behind its first response, and a request that goes out just then is lost.
  */
 const LAST_ON_CONNECTION_MS = 300_000;
-
-/** From this status on a response tells of a fault of the provider. */
-const FIRST_SERVER_ERROR = 500;
 
 /** A request that waited begins early enough to get its response. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -222,5 +220,5 @@ export class UndiciProviderHttp implements ProviderHttp {
 /** Whether the provider took the request, also to say that something is wrong with it. */
 function isTaken(response: ProviderResponse): boolean {
   if (response.kind !== 'responded') return false;
-  return response.status !== TOO_MANY_REQUESTS && response.status < FIRST_SERVER_ERROR;
+  return response.status !== TOO_MANY_REQUESTS && !isUnclearStatus(response.status);
 }

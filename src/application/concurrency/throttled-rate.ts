@@ -1,5 +1,5 @@
 import { millisecondsInSecond } from 'date-fns/constants';
-import { sendRateAfter } from '../../domain/providers/send-rate.ts';
+import { areRejectionsAboutAll, type Results, sendRateAfter } from '../../domain/providers/send-rate.ts';
 
 /** Of a burst that a provider rejects, the first rejection counts, and those that come so soon do not. In milliseconds. */
 const THROTTLED_ONCE_MS = 1_000;
@@ -7,21 +7,17 @@ const THROTTLED_ONCE_MS = 1_000;
 export const THROTTLED_MS = 30_000;
 /** The first time that a provider throttles, the fullest of so many seconds counts: in the last one little may have come. */
 const SECONDS_KEPT = 10;
-/** Fewer rejections among the results of this second and the one before are about single messages. */
-const REJECTED_SHARE = 0.1;
-/** While so many of other projects should have been rejected too, and none was, the rejections are about one project. */
-const EXPECTED_OF_OTHERS = 3;
 /** What could have gone out so long ago goes out now, in milliseconds: timers are late. */
 const CATCH_UP_MS = 50;
 
-interface Results {
+interface Counts {
   taken: number;
   rejected: number;
 }
 
 /** The results of one second of the clock. */
-interface Second extends Results {
-  readonly ofProjects: Map<string, Results>;
+interface Second extends Counts {
+  readonly ofProjects: Map<string, Counts>;
 }
 
 /**
@@ -61,17 +57,10 @@ export class ThrottledRate {
   throttle(projectId: string): void {
     this.#count('rejected', projectId);
     const now = this.#now();
-    const before = this.#throttled;
+    const before = this.isThrottled ? this.#throttled : null;
     if (before !== null && now - before.at < THROTTLED_ONCE_MS) return;
-    if (!this.#isAboutAll(projectId)) return;
-    const reached =
-      before !== null && this.isThrottled
-        ? Math.max(
-            Math.min(before.reached, sendRateAfter(before.reached, now - before.at)),
-            this.#takenLately(),
-          )
-        : this.#mostTaken();
-    this.#throttled = { at: now, reached };
+    if (!this.#areRejectionsAboutAll(projectId)) return;
+    this.#throttled = { at: now, reached: before === null ? this.#mostTaken() : this.#reachedSince(before) };
     this.#nextAt = now + this.#intervalMs();
   }
 
@@ -99,16 +88,16 @@ export class ThrottledRate {
     return millisecondsInSecond / sendRateAfter(reached, this.#now() - at);
   }
 
-  /** Whether the rejections of this second and the one before are no matter of single messages, or of one project alone. */
-  #isAboutAll(projectId: string): boolean {
+  #reachedSince({ at, reached }: { readonly at: number; readonly reached: number }): number {
+    return Math.max(Math.min(reached, sendRateAfter(reached, this.#now() - at)), this.#takenLately());
+  }
+
+  /** By the results of this second and of the one before. */
+  #areRejectionsAboutAll(projectId: string): boolean {
     const second = this.#second();
     const seconds = [second - 1, second].flatMap((each) => this.#seconds.get(each) ?? []);
-    const { taken, rejected } = sumOf(seconds);
-    const own = sumOf(seconds.flatMap(({ ofProjects }) => ofProjects.get(projectId) ?? []));
-    if (rejected < REJECTED_SHARE * (taken + rejected)) return false;
-    // As many of the others would have been rejected, had they been as likely to be.
-    const expected = ((taken - own.taken) * own.rejected) / (own.taken + own.rejected);
-    return rejected > own.rejected || expected < EXPECTED_OF_OTHERS;
+    const own = seconds.flatMap(({ ofProjects }) => ofProjects.get(projectId) ?? []);
+    return areRejectionsAboutAll(sumOf(seconds), sumOf(own));
   }
 
   /** How many the provider took within the last second, about. */
@@ -128,7 +117,7 @@ export class ThrottledRate {
     return Math.floor(this.#now() / millisecondsInSecond);
   }
 
-  #count(result: keyof Results, projectId: string): void {
+  #count(result: keyof Counts, projectId: string): void {
     const number = this.#second();
     let second = this.#seconds.get(number);
     if (second === undefined) {

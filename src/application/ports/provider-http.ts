@@ -39,8 +39,7 @@ export interface ProviderHttp {
   capacity(backlog: Backlog): ProviderCapacity;
   /**
    * Notes that the other side rejected a request of the project, because it takes no more for now: from here on requests go out
-   * at a rate, unless it takes those of others. A response with the status 429, or of a fault of the other side, does not count
-   * as taken.
+   * at a rate, unless it takes those of others. A response with the status 429, or with an unclear one, does not count as taken.
    */
   throttle(projectId: string): void;
   /** Ends every connection; a request in flight is `unclear`. May be called twice. */
