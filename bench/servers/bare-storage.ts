@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { applyPragmas, OPEN_TIMEOUT_MS } from '../../src/adapters/knex/sqlite/sqlite-pragmas.ts';
 import { Checkpointer } from '../../src/adapters/knex/sqlite/wal/checkpointer.ts';
-import { BATCH_ITEMS_MAX } from '../../src/application/concurrency/batch-queue.ts';
+import { BATCH_ITEMS_MAX } from '../../src/application/batching/batch-queue.ts';
 import { SMS_ID_PREFIX } from '../../src/domain/messages/message.ts';
 import { serve } from '../../test/support/child-process.ts';
 import { load, smsRequest } from '../../test/support/http-load.ts';

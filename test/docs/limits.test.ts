@@ -82,6 +82,7 @@ import {
   SUBMISSIONS_IN_FLIGHT_MAX,
 } from '../../src/application/attempts/submission-capacity.ts';
 import { START_WAIT_MS } from '../../src/application/attempts/waiting-starts.ts';
+import { BATCH_ITEMS_MAX } from '../../src/application/batching/batch-queue.ts';
 import { RESPONSE_PIECES } from '../../src/application/body-pieces.ts';
 import {
   CAMPAIGN_REQUESTS_MAX,
@@ -91,9 +92,7 @@ import {
   CAMPAIGN_JOBS_MAX,
   CAMPAIGN_JOBS_PER_PROJECT_MAX,
 } from '../../src/application/campaigns/run-campaign-jobs.ts';
-import { BATCH_ITEMS_MAX } from '../../src/application/concurrency/batch-queue.ts';
 import { PAUSE_FACTOR, WORK_FREE_MS } from '../../src/application/concurrency/event-loop-share.ts';
-import { THROTTLED_MS } from '../../src/application/concurrency/throttled-rate.ts';
 import {
   PROJECT_JOBS_HELD_MAX,
   PROJECT_JOBS_HELD_PER_PROJECT_MAX,
@@ -109,6 +108,7 @@ import {
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MEMBERS_MAX,
 } from '../../src/application/ports/provider-http.ts';
+import { THROTTLED_MS } from '../../src/application/providers/throttled-rate.ts';
 import {
   REPORTS_WRITTEN_MAX,
   REPORTS_WRITTEN_PER_PROJECT_MAX,

@@ -2,7 +2,6 @@ import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Agent } from 'undici';
 import { FairQueue } from '../../application/concurrency/fair-queue.ts';
-import { ThrottledRate } from '../../application/concurrency/throttled-rate.ts';
 import { PROVIDER_WAIT_MS } from '../../application/ports/channel-provider.ts';
 import {
   isUnclearStatus,
@@ -13,6 +12,7 @@ import {
   type ProviderResponse,
   TOO_MANY_REQUESTS,
 } from '../../application/ports/provider-http.ts';
+import { ThrottledRate } from '../../application/providers/throttled-rate.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import type { LookupAll } from './name-lookup.ts';

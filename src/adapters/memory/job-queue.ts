@@ -1,4 +1,4 @@
-import { BatchDrain } from '../../application/concurrency/batch-drain.ts';
+import { BatchDrain } from '../../application/batching/batch-drain.ts';
 import type { JobHandler, JobQueue } from '../../application/ports/job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { LeasedJob } from '../../domain/jobs/job.ts';

@@ -1,5 +1,5 @@
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
-import { BatchDrain } from '../../application/concurrency/batch-drain.ts';
+import { BatchDrain } from '../../application/batching/batch-drain.ts';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type { JobHandler } from '../../application/ports/job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';

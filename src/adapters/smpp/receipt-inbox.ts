@@ -1,4 +1,4 @@
-import { BatchDrain } from '../../application/concurrency/batch-drain.ts';
+import { BatchDrain } from '../../application/batching/batch-drain.ts';
 import { StorageLocked } from '../../application/errors/storage-locked.ts';
 import type { ProviderEventSink, SubmissionReceipt } from '../../application/ports/provider-events.ts';
 import type { Timeout } from '../../application/ports/timeout.ts';

@@ -1,5 +1,5 @@
 import { FairQueue } from '../../application/concurrency/fair-queue.ts';
-import { ThrottledRate } from '../../application/concurrency/throttled-rate.ts';
+import { ThrottledRate } from '../../application/providers/throttled-rate.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/providers/submission-share.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';

@@ -1,8 +1,8 @@
-import { BATCH_ITEMS_MAX } from '../concurrency/batch-queue.ts';
-import type { BatchRun } from '../concurrency/batch-runner.ts';
-import { Batcher } from '../concurrency/batcher.ts';
-import { RotatingBatches } from '../concurrency/rotating-batches.ts';
-import type { ItemSettled } from '../concurrency/waiting-items.ts';
+import { BATCH_ITEMS_MAX } from '../batching/batch-queue.ts';
+import type { BatchRun } from '../batching/batch-runner.ts';
+import { Batcher } from '../batching/batcher.ts';
+import { RotatingBatches } from '../batching/rotating-batches.ts';
+import type { ItemSettled } from '../batching/waiting-items.ts';
 import { isStorageFailure, type StorageFailure } from '../errors/storage-failure.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import { MinuteLog } from '../minute-log.ts';

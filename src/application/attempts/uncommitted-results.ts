@@ -1,4 +1,4 @@
-import { BATCH_ITEMS_MAX } from '../concurrency/batch-queue.ts';
+import { BATCH_ITEMS_MAX } from '../batching/batch-queue.ts';
 import { IdleGate } from '../concurrency/idle-gate.ts';
 
 /** Counts the submit results that are not committed yet: a deadline must not come before the result of its attempt. */

@@ -1,7 +1,7 @@
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { StartBudget } from '../../domain/jobs/start-budget.ts';
-import { BATCH_ITEMS_MAX } from '../concurrency/batch-queue.ts';
+import { BATCH_ITEMS_MAX } from '../batching/batch-queue.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import { ProviderQueue } from './provider-queue.ts';

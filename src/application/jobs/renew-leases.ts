@@ -1,5 +1,5 @@
 import { type ConfirmedLease, LEASE_MS, type LeasedJob, type Work } from '../../domain/jobs/job.ts';
-import { Batcher } from '../concurrency/batcher.ts';
+import { Batcher } from '../batching/batcher.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 

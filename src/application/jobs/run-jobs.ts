@@ -1,6 +1,6 @@
 import type { LeasedJob } from '../../domain/jobs/job.ts';
-import { REPEATS_END_MS } from '../concurrency/batch-runner.ts';
-import { runByHalves } from '../concurrency/by-halves.ts';
+import { REPEATS_END_MS } from '../batching/batch-runner.ts';
+import { runByHalves } from '../batching/by-halves.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';

@@ -1,8 +1,8 @@
 import { SMS_ID_PREFIX } from '../../domain/messages/message.ts';
+import type { BatchRun } from '../batching/batch-runner.ts';
+import { Batcher } from '../batching/batcher.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
-import type { BatchRun } from '../concurrency/batch-runner.ts';
-import { Batcher } from '../concurrency/batcher.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';

@@ -2,7 +2,7 @@ import { LEASE_LEFT_MS, type LeasedJob } from '../../domain/jobs/job.ts';
 import { CLOSED_CIRCUIT, circuitAt, halfOpened } from '../../domain/shared/circuit-breaker.ts';
 import { DESTINATION_OPEN_WINDOWS_MS, destinationKey } from '../../domain/webhooks/destination.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import { Batcher } from '../concurrency/batcher.ts';
+import { Batcher } from '../batching/batcher.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DuePlace } from '../ports/stores/webhook-stores.ts';

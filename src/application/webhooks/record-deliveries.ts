@@ -22,7 +22,7 @@ import {
   promoteNext,
   type WebhookEvent,
 } from '../../domain/webhooks/webhook-event.ts';
-import { Batcher } from '../concurrency/batcher.ts';
+import { Batcher } from '../batching/batcher.ts';
 import { groupBy } from '../group-by.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import { MinuteLog } from '../minute-log.ts';

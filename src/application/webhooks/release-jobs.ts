@@ -1,5 +1,5 @@
 import type { Job, LeasedJob } from '../../domain/jobs/job.ts';
-import { Batcher } from '../concurrency/batcher.ts';
+import { Batcher } from '../batching/batcher.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';

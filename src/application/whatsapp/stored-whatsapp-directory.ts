@@ -1,5 +1,5 @@
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
-import { Batcher } from '../concurrency/batcher.ts';
+import { Batcher } from '../batching/batcher.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { WHATSAPP_DIRECTORY_FRESH_MS, type WhatsappDirectory } from '../ports/whatsapp-directory.ts';

@@ -8,7 +8,7 @@ import {
 import { ApplyMessageEvents } from '../../../src/application/attempts/apply-message-events.ts';
 import type { CorrelateReceipts } from '../../../src/application/attempts/correlate-receipts.ts';
 import type { RevokeAttempts } from '../../../src/application/attempts/revoke-attempts.ts';
-import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batch-queue.ts';
+import { BATCH_ITEMS_MAX } from '../../../src/application/batching/batch-queue.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import type { SubmissionReceipt } from '../../../src/application/ports/provider-events.ts';

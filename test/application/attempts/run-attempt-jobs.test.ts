@@ -15,8 +15,8 @@ import { StartWaitingAttempts } from '../../../src/application/attempts/start-wa
 import { SubmissionCapacity } from '../../../src/application/attempts/submission-capacity.ts';
 import type { SubmitAttempts } from '../../../src/application/attempts/submit-attempts.ts';
 import { START_WAIT_MS, WaitingStarts } from '../../../src/application/attempts/waiting-starts.ts';
+import { BATCH_ITEMS_MAX } from '../../../src/application/batching/batch-queue.ts';
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
-import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batch-queue.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import type { AttemptWork } from '../../../src/application/jobs/attempt-jobs.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SubmissionCapacity } from '../../../src/application/attempts/submission-capacity.ts';
 import { type WaitingStart, WaitingStarts } from '../../../src/application/attempts/waiting-starts.ts';
-import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batch-queue.ts';
+import { BATCH_ITEMS_MAX } from '../../../src/application/batching/batch-queue.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { Backlog } from '../../../src/domain/jobs/fair-share.ts';
 import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';

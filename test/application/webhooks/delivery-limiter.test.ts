@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batch-queue.ts';
+import { BATCH_ITEMS_MAX } from '../../../src/application/batching/batch-queue.ts';
 import { type AttemptQueue, DeliveryLimiter } from '../../../src/application/webhooks/delivery-limiter.ts';
 import { DELIVERY_LIMITS, type DeliveryLimits } from '../../../src/application/webhooks/delivery-limits.ts';
 import { FairLimit } from '../../../src/application/webhooks/fair-limit.ts';

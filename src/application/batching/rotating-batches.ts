@@ -1,6 +1,6 @@
+import { onNextRound } from '../concurrency/next-round.ts';
+import { RotatingQueue } from '../concurrency/rotating-queue.ts';
 import { StorageAway } from '../errors/storage-unavailable.ts';
-import { onNextRound } from './next-round.ts';
-import { RotatingQueue } from './rotating-queue.ts';
 import type { ItemSettled } from './waiting-items.ts';
 
 interface RotatingBatchesOptions<Item> {

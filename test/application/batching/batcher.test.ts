@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { BATCH_ITEMS_MAX, BATCHES_MAX } from '../../../src/application/concurrency/batch-queue.ts';
+import { BATCH_ITEMS_MAX, BATCHES_MAX } from '../../../src/application/batching/batch-queue.ts';
 import {
   type BatchRun,
   type BatchWork,
   REPEATS_END_MS,
-} from '../../../src/application/concurrency/batch-runner.ts';
-import { Batcher } from '../../../src/application/concurrency/batcher.ts';
-import { ISOLATION_MS } from '../../../src/application/concurrency/isolated-project.ts';
-import type { WhenLocked } from '../../../src/application/concurrency/waiting-items.ts';
+} from '../../../src/application/batching/batch-runner.ts';
+import { Batcher } from '../../../src/application/batching/batcher.ts';
+import { ISOLATION_MS } from '../../../src/application/batching/isolated-project.ts';
+import type { WhenLocked } from '../../../src/application/batching/waiting-items.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { StorageAway, StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import type { Delay } from '../../../src/application/ports/delay.ts';

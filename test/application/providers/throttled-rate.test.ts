@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ThrottledRate } from '../../../src/application/concurrency/throttled-rate.ts';
+import { ThrottledRate } from '../../../src/application/providers/throttled-rate.ts';
 
 /** Between two requests at 14 a second, in milliseconds: 0.7 of the 20 that the provider took. */
 const INTERVAL_MS = 1_000 / 14;

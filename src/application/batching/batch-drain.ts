@@ -1,5 +1,5 @@
-import { IdleGate } from './idle-gate.ts';
-import { onNextRound } from './next-round.ts';
+import { IdleGate } from '../concurrency/idle-gate.ts';
+import { onNextRound } from '../concurrency/next-round.ts';
 
 interface BatchDrainOptions<Item> {
   /** The most items one batch may hold. */

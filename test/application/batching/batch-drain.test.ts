@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { BatchDrain } from '../../../src/application/concurrency/batch-drain.ts';
+import { BatchDrain } from '../../../src/application/batching/batch-drain.ts';
 import { Gate } from '../../support/job-collector.ts';
 
 /** A drain of words, grouped by their first letter; batches of a letter in `gates` wait for its gate. */

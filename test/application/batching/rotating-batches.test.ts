@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { RotatingBatches } from '../../../src/application/concurrency/rotating-batches.ts';
-import type { ItemSettled } from '../../../src/application/concurrency/waiting-items.ts';
+import { RotatingBatches } from '../../../src/application/batching/rotating-batches.ts';
+import type { ItemSettled } from '../../../src/application/batching/waiting-items.ts';
 import { StorageAway } from '../../../src/application/errors/storage-unavailable.ts';
 
 /** A batch that was handed over, and what ends it. */

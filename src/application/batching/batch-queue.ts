@@ -1,5 +1,5 @@
+import { onNextRound } from '../concurrency/next-round.ts';
 import type { Delay } from '../ports/delay.ts';
-import { onNextRound } from './next-round.ts';
 import type { Waiting } from './waiting-items.ts';
 
 /** The most items of a batch: enough to share the cost of a commit, few enough to keep the tail short. */
