@@ -108,7 +108,7 @@ import {
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MEMBERS_MAX,
 } from '../../src/application/ports/provider-http.ts';
-import { THROTTLED_MS } from '../../src/application/providers/throttled-rate.ts';
+import { THROTTLED_MS } from '../../src/application/providers/throttled-rates.ts';
 import {
   REPORTS_WRITTEN_MAX,
   REPORTS_WRITTEN_PER_PROJECT_MAX,
@@ -406,7 +406,7 @@ describe('the limits of one process in docs/performance.md', () => {
         `documents of ${number(PARSED_TREES_CHARACTERS_MAX)} characters in all; those that were not used for longest are dropped`,
       ],
       [
-        'messages to an HTTP gateway or an SMSC that says that it takes no more',
+        'messages of one project to a provider that says that it takes no more, and rejects half of them',
         `one by one, at ${KEPT_SHARE} of what it took in a second, then more along a curve; without a limit of this kind ${THROTTLED_MS / 1_000} s after it said so last`,
       ],
       [

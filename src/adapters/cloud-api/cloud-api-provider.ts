@@ -95,8 +95,10 @@ export class CloudApiProvider implements ChannelProvider {
   }
 
   capacity(backlog: Backlog): ProviderCapacity {
-    const { free, passing, waiting, ahead } = this.#options.http.capacity(backlog);
+    const capacity = this.#options.http.capacity(backlog);
+    const { free, passing, waiting, ahead } = capacity;
     return {
+      ...capacity,
       free: Math.max(0, free - this.#lookups.size),
       passing: Math.max(0, passing - this.#lookups.sizeOf(backlog)),
       waiting: waiting + this.#lookups.sizeOf(backlog),

@@ -1,9 +1,12 @@
 import {
+  isSuccessStatus,
+  isTooMany,
   PROVIDER_RESPONSE_MEMBERS_MAX,
   type ProviderRequest,
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
+import { isRateError } from '../../domain/whatsapp/cloud-api-errors.ts';
 import { type GraphResponse, graphResponse, wordsOf } from './graph-response.ts';
 
 interface GraphApiOptions {
@@ -39,6 +42,7 @@ export class GraphApi {
       url: `${this.#base}/${escaped(path)}`,
       headers: { ...this.#headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
+      isThrottled: (response) => this.#isThrottled(response),
     };
   }
 
@@ -51,6 +55,12 @@ export class GraphApi {
     if (read.kind !== 'error') return read;
     const { code } = read.error;
     return { ...read, error: { code, message: this.#masked(wordsOf(read.error)) } };
+  }
+
+  #isThrottled(response: ProviderResponse): boolean {
+    if (response.kind !== 'responded' || isSuccessStatus(response.status)) return false;
+    const read = this.read(response);
+    return read.kind === 'error' ? isRateError(read.error.code) : isTooMany(response);
   }
 }
 

@@ -1,18 +1,17 @@
 import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Agent } from 'undici';
-import { FairQueue } from '../../application/concurrency/fair-queue.ts';
 import { PROVIDER_WAIT_MS } from '../../application/ports/channel-provider.ts';
 import {
+  isTooMany,
   isUnclearStatus,
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MS,
   type ProviderHttp,
   type ProviderRequest,
   type ProviderResponse,
-  TOO_MANY_REQUESTS,
 } from '../../application/ports/provider-http.ts';
-import { ThrottledRate } from '../../application/providers/throttled-rate.ts';
+import { FairQueue } from '../../application/providers/fair-queue.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import type { LookupAll } from './name-lookup.ts';
@@ -73,14 +72,11 @@ export class UndiciProviderHttp implements ProviderHttp {
   /** Undici would send what waits in the order of its calls. */
   readonly #waiting: FairQueue<ProviderCall>;
   #dispatchesSoon = false;
-  /** Runs while requests wait: until the next one in flight is fresh no longer. */
-  #freshTimer: NodeJS.Timeout | null = null;
+  /** Runs while requests wait: until the next one in flight is fresh no longer, or a rate allows one. */
+  #timer: NodeJS.Timeout | null = null;
   readonly #lastOnConnectionMs: number;
   /** Until then each request is the last one on its connection. */
   #lastOnConnectionUntil = 0;
-  readonly #rate = new ThrottledRate(() => performance.now());
-  /** Runs while requests wait: until the rate allows the next one. */
-  #rateTimer: NodeJS.Timeout | null = null;
   #onHandedOver: (backlog: Backlog) => void = () => {};
 
   constructor({
@@ -124,7 +120,7 @@ export class UndiciProviderHttp implements ProviderHttp {
     this.#bodyBytesMax = Math.max(this.#bodyBytesMax, request.responseBytesMax ?? 0);
     return new Promise((resolve) => {
       const settle = (response: ProviderResponse): void => {
-        if (isTaken(response)) this.#rate.noteTaken(call.backlog.projectId);
+        this.#noteResult(call.backlog.projectId, response, request.isThrottled ?? isTooMany);
         this.#release(call);
         resolve(response);
       };
@@ -146,16 +142,11 @@ export class UndiciProviderHttp implements ProviderHttp {
   }
 
   capacity(backlog: Backlog): ProviderCapacity {
-    const capacity = this.#waiting.capacity(backlog, Math.min(this.#free(), this.#rate.allowed()));
-    return { ...capacity, isThrottled: this.#rate.isThrottled };
-  }
-
-  throttle(projectId: string): void {
-    this.#rate.throttle(projectId);
+    return this.#waiting.capacity(backlog, this.#free());
   }
 
   close(): Promise<void> {
-    for (const timer of [this.#freshTimer, this.#rateTimer]) if (timer !== null) clearTimeout(timer);
+    if (this.#timer !== null) clearTimeout(this.#timer);
     return this.#agent.destroy();
   }
 
@@ -172,34 +163,29 @@ export class UndiciProviderHttp implements ProviderHttp {
   #dispatch(): void {
     const waiting = this.#waiting;
     const isLastOnConnection = performance.now() < this.#lastOnConnectionUntil;
-    let isHeldByRate = false;
-    const next = (): ProviderCall | null => {
-      isHeldByRate = this.#rate.allowed() === 0;
-      return isHeldByRate ? null : waiting.take(this.#free());
-    };
+    const next = (): ProviderCall | null => waiting.take(this.#free());
     for (let call = next(); call !== null; call = next()) {
       call.dispatch(this.#agent, { isLastOnConnection, endOfFlight: waiting.begin(call) });
-      this.#rate.noteSent();
       this.#onHandedOver(call.backlog);
     }
-    if (!waiting.isEmpty) this.#dispatchLater(isHeldByRate);
+    if (!waiting.isEmpty) this.#dispatchLater();
   }
 
-  /** What waits goes out when the rate allows it, or when a request in flight is fresh no longer. */
-  #dispatchLater(isHeldByRate: boolean): void {
-    if (isHeldByRate) {
-      this.#rateTimer ??= setTimeout(() => {
-        this.#rateTimer = null;
-        this.#dispatch();
-      }, this.#rate.waitMs());
-      return;
-    }
-    const endsMs = this.#waiting.freshEndsMs();
-    if (endsMs === null) return;
-    this.#freshTimer ??= setTimeout(() => {
-      this.#freshTimer = null;
-      this.#dispatch();
-    }, Math.ceil(endsMs));
+  /** What waits goes out when a rate allows it, or when a request in flight is fresh no longer. */
+  #dispatchLater(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const waits = [this.#waiting.rateAllowsMs(), this.#waiting.freshEndsMs()].filter((ms) => ms !== null);
+    if (waits.length === 0) return;
+    this.#timer = setTimeout(() => this.#dispatch(), Math.ceil(Math.min(...waits)));
+  }
+
+  #noteResult(
+    projectId: string,
+    response: ProviderResponse,
+    isThrottled: (response: ProviderResponse) => boolean,
+  ): void {
+    if (isThrottled(response)) this.#waiting.noteThrottled(projectId);
+    else if (isTaken(response)) this.#waiting.noteTaken(projectId);
   }
 
   #free(): number {
@@ -219,6 +205,5 @@ export class UndiciProviderHttp implements ProviderHttp {
 
 /** Whether the provider took the request, also to say that something is wrong with it. */
 function isTaken(response: ProviderResponse): boolean {
-  if (response.kind !== 'responded') return false;
-  return response.status !== TOO_MANY_REQUESTS && !isUnclearStatus(response.status);
+  return response.kind === 'responded' && !isTooMany(response) && !isUnclearStatus(response.status);
 }

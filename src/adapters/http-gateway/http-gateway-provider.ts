@@ -9,6 +9,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import {
   isSuccessStatus,
+  isTooMany,
   type ProviderHttp,
   type ProviderResponse,
   TOO_MANY_REQUESTS,
@@ -65,13 +66,16 @@ export class HttpGatewayProvider implements ChannelProvider {
 
   async submit(submission: Submission): Promise<SubmitResult> {
     const { http, request, response: read, sending } = this.#options;
-    const response = await http.send({ ...request(valuesOf(submission, sending)), backlog: submission });
+    const attempt = attemptName(submission);
+    const response = await http.send({
+      ...request(valuesOf(submission, sending)),
+      backlog: submission,
+      isThrottled: (each) => isTooMany(each) && isAboutAll(read(each, attempt)),
+    });
     if (response.kind !== 'limited') this.#health = healthAfter(response);
     if (response.kind === 'responded' && CREDENTIALS_REJECTED.includes(response.status))
       this.#log.warn('provider_credentials_rejected', { provider: this.name, code: response.status });
-    const result = read(response, attemptName(submission));
-    if (isTooMuch(response, result)) http.throttle(submission.projectId);
-    return result;
+    return read(response, attempt);
   }
 
   whenHandedOver(listener: (backlog: Backlog) => void): void {
@@ -103,8 +107,7 @@ export class HttpGatewayProvider implements ChannelProvider {
 }
 
 /** Whether the gateway takes no more of anybody: settings that say `limited` of a 429 mean one sender or number. */
-function isTooMuch(response: ProviderResponse, result: SubmitResult): boolean {
-  if (response.kind !== 'responded' || response.status !== TOO_MANY_REQUESTS) return false;
+function isAboutAll(result: SubmitResult): boolean {
   return result.kind === 'rejected' && result.cause === 'busy';
 }
 

@@ -1,5 +1,4 @@
-import { FairQueue } from '../../application/concurrency/fair-queue.ts';
-import { ThrottledRate } from '../../application/providers/throttled-rate.ts';
+import { FairQueue } from '../../application/providers/fair-queue.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/providers/submission-share.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
@@ -8,7 +7,7 @@ import { isThrottled, type SubmitResponse } from './submit-response.ts';
 
 /** The limit of a provider counts what it sent in this time, in milliseconds. */
 const RATE_WINDOW_MS = 1_000;
-/** A later part that the SMSC throttled waits for this time, in milliseconds: the rate may let it go out at once. */
+/** Later parts that the SMSC throttles are sent again after this time, in milliseconds: the rate may let them go out at once. */
 export const THROTTLED_PART_WAIT_MS = 1_000;
 
 export interface SubmitQueueOptions {
@@ -24,10 +23,11 @@ export interface SubmitQueueOptions {
 }
 
 /**
- * Messages that wait for a session with capacity, and for the limit of the provider or the rate of an SMSC that throttles. The
- * most urgent ones are sent first, part by part. Within a priority projects are served in rotation, and of a project a message
- * that was begun comes before a new one: without all its parts it is of no use. A message in parts is begun only while few parts
- * of the others are left, so that all of them are soon written; a project that has none begun may always begin one.
+ * Messages that wait for a session with capacity, and for the limit of the provider or the rate of their project at an SMSC that
+ * throttles it. The most urgent ones are sent first, part by part. Within a priority projects are served in rotation, and of a
+ * project a message that was begun comes before a new one: without all its parts it is of no use. A message in parts is begun only
+ * while few parts of the others are left, so that all of them are soon written; a project that has none begun may always begin
+ * one.
  */
 export class SubmitQueue {
   readonly #options: SubmitQueueOptions;
@@ -41,10 +41,10 @@ export class SubmitQueue {
   readonly #unwrittenMax: number;
   /** What was sent within `RATE_WINDOW_MS`. */
   #sent = 0;
-  readonly #rate: ThrottledRate;
-  #pumpsAtRate = false;
-  /** The rate, and nothing else, kept back what waits when something was sent last. */
-  #isHeldByRate = false;
+  /** Messages with parts that the SMSC throttled and that wait for their time. */
+  readonly #throttled = new Set<OutgoingMessage>();
+  /** Ends the wait for a rate. */
+  #cancelRateTimer = (): void => {};
   #isPumping = false;
   #pumpsSoon = false;
   #isClosed = false;
@@ -54,7 +54,6 @@ export class SubmitQueue {
   constructor(options: SubmitQueueOptions) {
     this.#options = options;
     this.#waiting = new FairQueue(options.uptime);
-    this.#rate = new ThrottledRate(options.uptime);
     this.#unwrittenMax = Math.min(options.window, options.perSecond ?? options.window);
   }
 
@@ -86,7 +85,7 @@ export class SubmitQueue {
         this.#sent -= sent;
       });
     }
-    this.#pumpAtRate();
+    this.#pumpAtRates();
   }
 
   /** Returns how many parts were written. */
@@ -108,9 +107,7 @@ export class SubmitQueue {
   capacity(backlog: Backlog): ProviderCapacity {
     const sessions = this.#options.sessions();
     if (this.#isClosed || sessions.length === 0) return UNLIMITED_CAPACITY;
-    const free = Math.min(placesOf(sessions), this.#leftOfLimit(), this.#rate.allowed());
-    const capacity = this.#waiting.capacity(backlog, free);
-    return { ...capacity, isThrottled: this.#rate.isThrottled };
+    return this.#waiting.capacity(backlog, Math.min(placesOf(sessions), this.#leftOfLimit()));
   }
 
   /** The message waits no longer. */
@@ -141,11 +138,9 @@ export class SubmitQueue {
   /** Returns how many parts were written. */
   #send(sessions: readonly SmppSession[]): number {
     if (this.#isClosed) return 0;
-    const ofRate = this.#rate.allowed();
     const ofLimit = this.#leftOfLimit();
     let sent = 0;
-    while (sent < Math.min(ofRate, ofLimit) && this.#sendNext(sessions)) sent += 1;
-    this.#isHeldByRate = sent === ofRate && ofRate <= ofLimit;
+    while (sent < ofLimit && this.#sendNext(sessions)) sent += 1;
     return sent;
   }
 
@@ -184,7 +179,6 @@ export class SubmitQueue {
     const isBegun = message.session !== null;
     const responded = (response: SubmitResponse) => this.#noteResponse(message, response);
     message.write(session, { responded, ended: this.#waiting.begin(message) });
-    this.#rate.noteSent();
     if (isBegun) this.#unwritten -= 1;
     else this.#onHandedOver(message.backlog);
     if (!message.isInParts) return;
@@ -206,29 +200,37 @@ export class SubmitQueue {
     if (response.kind !== 'responded') return;
     const { projectId } = message.backlog;
     if (!isThrottled(response.status)) {
-      this.#rate.noteTaken(projectId);
+      this.#waiting.noteTaken(projectId);
       return;
     }
-    this.#rate.throttle(projectId);
-    if (message.hasThrottled) this.#after(THROTTLED_PART_WAIT_MS, () => message.endThrottling());
-  }
-
-  /** Pumps again when the rate allows the next part. */
-  #pumpAtRate(): void {
-    if (this.#pumpsAtRate || this.#isClosed || this.#waiting.isEmpty || !this.#isHeldByRate) return;
-    this.#pumpsAtRate = true;
-    this.#after(Math.max(1, this.#rate.waitMs()), () => {
-      this.#pumpsAtRate = false;
+    this.#waiting.noteThrottled(projectId);
+    if (!message.hasThrottled || this.#throttled.has(message)) return;
+    this.#throttled.add(message);
+    this.#after(THROTTLED_PART_WAIT_MS, () => {
+      this.#throttled.delete(message);
+      message.endThrottling();
     });
   }
 
-  #after(ms: number, change: () => void): void {
+  /** Pumps again when a rate allows the next part. */
+  #pumpAtRates(): void {
+    this.#cancelRateTimer();
+    const waitMs = this.#isClosed ? null : this.#waiting.rateAllowsMs();
+    this.#cancelRateTimer = waitMs === null ? () => {} : this.#after(waitMs, () => {});
+  }
+
+  /** Returns what cancels it. */
+  #after(ms: number, change: () => void): () => void {
     const cancel = this.#options.timeouts(ms)(() => {
       this.#timers.delete(cancel);
       change();
       this.pump();
     });
     this.#timers.add(cancel);
+    return () => {
+      this.#timers.delete(cancel);
+      cancel();
+    };
   }
 }
 

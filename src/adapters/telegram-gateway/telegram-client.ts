@@ -9,6 +9,7 @@ import {
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
+import { isRateError } from './telegram-errors.ts';
 
 /**
  * What became of a call. `done`: Telegram did it. `error`: Telegram did not do it, for the reason of `code`. `not-sent`,
@@ -78,8 +79,12 @@ export class TelegramClient {
       },
       body: JSON.stringify(parameters),
       ...(backlog === undefined ? {} : { backlog }),
+      isThrottled: (each) => {
+        const read = readResponse(each);
+        return read.kind === 'error' && isRateError(read.code);
+      },
     });
-    return response.kind === 'responded' ? readResponse(response) : response;
+    return readResponse(response);
   }
 
   whenHandedOver(listener: (backlog: Backlog) => void): void {
@@ -95,21 +100,23 @@ export class TelegramClient {
   }
 }
 
-function readResponse({ status, body }: Extract<ProviderResponse, { kind: 'responded' }>): GatewayResponse {
+function readResponse(response: ProviderResponse): GatewayResponse {
+  if (response.kind !== 'responded') return response;
+  const { status, body } = response;
   const unclear = {
     kind: 'unclear',
     reason: `Telegram responded with HTTP ${status} and no clear result`,
   } as const;
   // A server that fails may have acted before: what it says of the request is not certain.
   if (isUnclearStatus(status)) return unclear;
-  const response = RESPONSE.safeParse(limitedJsonOf(body, PROVIDER_RESPONSE_MEMBERS_MAX)).data;
-  if (response === undefined) {
+  const read = RESPONSE.safeParse(limitedJsonOf(body, PROVIDER_RESPONSE_MEMBERS_MAX)).data;
+  if (read === undefined) {
     return NOTHING_DONE_STATUSES.has(status)
       ? { kind: 'error', code: `${HTTP_ERROR_PREFIX}${status}` }
       : unclear;
   }
-  if (!response.ok) return { kind: 'error', code: codeOf(response.error) };
-  return isSuccessStatus(status) ? { kind: 'done', result: response.result } : unclear;
+  if (!read.ok) return { kind: 'error', code: codeOf(read.error) };
+  return isSuccessStatus(status) ? { kind: 'done', result: read.result } : unclear;
 }
 
 function codeOf(error: unknown): string {

@@ -37,6 +37,11 @@ const CLASSES: ReadonlyMap<string, ErrorClass> = new Map<string, ErrorClass>([
 /** `FLOOD_WAIT_30`: Telegram takes nothing for 30 seconds. */
 const FLOOD_PATTERN = /^FLOOD_WAIT(?:_[0-9]+)?$/;
 
+/** Whether Telegram takes no more for now, of whatever recipient. */
+export function isRateError(code: string): boolean {
+  return FLOOD_PATTERN.test(code) || code === 'HTTP_429';
+}
+
 /** The class of an error by its code; a code that is not known is about the message. */
 export function errorClass(code: string): ErrorClass {
   return FLOOD_PATTERN.test(code) ? 'busy' : (CLASSES.get(code) ?? 'message');

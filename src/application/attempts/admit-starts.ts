@@ -2,6 +2,7 @@ import type { Project } from '../../domain/access/project.ts';
 import { mayOnlyWait } from '../../domain/chain/busy-retry.ts';
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import type { Message } from '../../domain/messages/message.ts';
+import { isThrottled } from '../../domain/providers/submission-share.ts';
 import type { ChannelProvider, ChannelProviders } from '../ports/channel-provider.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { CampaignLimits, StartingMessage } from './campaign-limits.ts';
@@ -82,8 +83,8 @@ export class AdmitStarts {
   }
 
   /**
-   * Asks the first provider of the route: a later one only gets what that one did not take. While that one says that it takes no
-   * more, an attempt goes to whichever has capacity first; so does one that may only wait, for all of them have rejected it.
+   * Asks the first provider of the route: a later one only gets what that one did not take. While that one throttles the project,
+   * an attempt goes to whichever has capacity first; so does one that may only wait, for all of them have rejected it.
    */
   #postponedByProvider(
     { message, attemptNumber, hasWaited }: AttemptStart,
@@ -100,8 +101,9 @@ export class AdmitStarts {
     const isOnlyWaiting = mayOnlyWait(message, attemptNumber, now);
     if (hasWaited && !isOnlyWaiting) return null;
     const backlog = { priority: messagePriority(message), projectId };
-    const isForAny = isOnlyWaiting || route[0]?.capacity(backlog).isThrottled === true;
-    const asked = isForAny ? route.filter((each) => each.health().circuit !== 'open') : route.slice(0, 1);
+    const isForAny = isOnlyWaiting || isThrottled(route[0]?.capacity(backlog));
+    const callable = route.filter((each) => each.health().circuit !== 'open');
+    const asked = isForAny ? callable : route.slice(0, 1);
     const keyOf = ({ name }: ChannelProvider): ProviderKey => ({ channel, environment, provider: name });
     const retryAts = asked.map((each) => submissionCapacity.retryAt(keyOf(each), backlog, now));
     const [first, ...others] = asked.filter((_, index) => retryAts[index] === null);
@@ -116,6 +118,7 @@ export class AdmitStarts {
         attemptNumber,
         provider,
         key: keyOf(provider),
+        others: callable.filter((each) => each !== provider),
         backlog,
         jobDueAt: at,
         isAgain: isOnlyWaiting,

@@ -67,6 +67,7 @@ export class ProviderQueue<Start extends { readonly backlog: Backlog }> {
           inAll: waitingInAllMax(handedOver.ofAll(period)) - allAhead,
         };
       },
+      ofProject: (backlog) => provider.capacity(backlog).ofRate ?? Number.POSITIVE_INFINITY,
       ofBacklog: (backlog) =>
         waitingMax(handedOver.ofBacklog(backlog, period)) -
         provider.capacity(backlog).waiting -

@@ -1,5 +1,6 @@
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import { textOf } from '../../domain/messages/verification-text.ts';
+import { freeForProject, isThrottled } from '../../domain/providers/submission-share.ts';
 import {
   isForLater,
   isForNextProvider,
@@ -101,7 +102,7 @@ export class SubmitAttempts {
   /**
    * Calls the providers of the route one after another, until a result needs no other provider, or the chain moves on at
    * `endsAt`. An attempt that is tried again may have waited for any of them: it begins with those where it does not wait, and
-   * goes on with those that have capacity. So does every attempt while the first provider says that it takes no more.
+   * goes on with those that have capacity. So does every attempt while the first provider throttles its project.
    */
   async #submit(
     submission: Submission,
@@ -113,8 +114,8 @@ export class SubmitAttempts {
     const hasCapacity = (provider: ChannelProvider): boolean =>
       waitingStarts.hasCapacity(provider, submission);
     const route = channelProviders.route(channel, environment, phoneNumber);
-    const isForAny = isTriedAgain || route[0]?.capacity(submission).isThrottled === true;
-    const isFree = (provider: ChannelProvider): boolean => provider.capacity(submission).free > 0;
+    const isForAny = isTriedAgain || isThrottled(route[0]?.capacity(submission));
+    const isFree = (provider: ChannelProvider): boolean => freeForProject(provider.capacity(submission)) > 0;
     const inOrder = isForAny ? firstThose(isFree, firstThose(hasCapacity, route)) : route;
     let last: Called = { result: NO_PROVIDER };
     let leftMs = endsAt - clock.now();

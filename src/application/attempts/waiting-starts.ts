@@ -1,6 +1,7 @@
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { StartBudget } from '../../domain/jobs/start-budget.ts';
+import { isThrottled } from '../../domain/providers/submission-share.ts';
 import { BATCH_ITEMS_MAX } from '../batching/batch-queue.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -21,10 +22,15 @@ interface WaitingPorts {
   readonly clock: Clock;
 }
 
-/** An attempt that begins as soon as its provider has capacity, and at the latest with its job. */
+/**
+ * An attempt that begins as soon as its provider has capacity, or another one while that one throttles its project, and at the
+ * latest with its job.
+ */
 export interface WaitingStart extends AttemptRef {
   readonly provider: ChannelProvider;
   readonly key: ProviderKey;
+  /** The other providers that may have it. */
+  readonly others: readonly ChannelProvider[];
   readonly backlog: Backlog;
   /** When its job is due. */
   readonly jobDueAt: number;
@@ -126,11 +132,21 @@ export class WaitingStarts {
   takeReady(): readonly WaitingStart[] {
     this.#dropOverdue();
     const ready: WaitingStart[] = [];
+    const budgets = new Map<Queue, StartBudget>();
+    const budgetOf = (queue: Queue): StartBudget => {
+      const budget = budgets.get(queue) ?? queue.budgetForWaiting();
+      budgets.set(queue, budget);
+      return budget;
+    };
+    const budgetFor = ({ queue, provider, others, backlog }: Waiting): StartBudget | undefined => {
+      const alternatives = isThrottled(provider.capacity(backlog)) ? others : [];
+      const queues = [queue, ...alternatives.map((each) => this.#queueOf(each))];
+      return queues.map(budgetOf).find((budget) => budget.allows(backlog));
+    };
     for (const queue of this.#toRecheck) {
-      const budget = queue.budgetForWaiting();
-      const take = () => queue.starts.take(({ backlog }) => budget.allows(backlog));
+      const take = () => queue.starts.take((waiting) => budgetFor(waiting) !== undefined);
       for (let waiting = take(); waiting !== null; waiting = take()) {
-        budget.use(waiting.backlog);
+        budgetFor(waiting)?.use(waiting.backlog);
         this.#end(waiting);
         ready.push(waiting);
         if (ready.length === BATCH_ITEMS_MAX) return ready;

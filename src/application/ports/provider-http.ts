@@ -12,6 +12,11 @@ export interface ProviderRequest {
   readonly responseBytesMax?: number;
   /** The backlog of the message that it submits; a request without one waits as housekeeping does. */
   readonly backlog?: Backlog;
+  /**
+   * Whether a response says that the other side takes no more for now. Then requests of the project may go out at a rate. By the
+   * status 429 when absent.
+   */
+  readonly isThrottled?: (response: ProviderResponse) => boolean;
 }
 
 /**
@@ -37,11 +42,6 @@ export interface ProviderHttp {
   whenHandedOver(listener: (backlog: Backlog) => void): void;
   /** How many more requests of a backlog go out at once, and how many of it wait. */
   capacity(backlog: Backlog): ProviderCapacity;
-  /**
-   * Notes that the other side rejected a request of the project, because it takes no more for now: from here on requests go out
-   * at a rate, unless it takes those of others. A response with the status 429, or with an unclear one, does not count as taken.
-   */
-  throttle(projectId: string): void;
   /** Ends every connection; a request in flight is `unclear`. May be called twice. */
   close(): Promise<void>;
 }
@@ -54,6 +54,11 @@ export const PROVIDER_RESPONSE_MS = 9_000;
 
 /** More requests than the other side takes now. */
 export const TOO_MANY_REQUESTS = 429;
+
+/** Whether the status of a response says that the other side takes no more now. */
+export function isTooMany(response: ProviderResponse): boolean {
+  return response.kind === 'responded' && response.status === TOO_MANY_REQUESTS;
+}
 
 /** The longest response to one message, in bytes. */
 export const PROVIDER_RESPONSE_BYTES_MAX = 65_536;

@@ -13,6 +13,8 @@ export interface Allowance {
 
 interface Allowances {
   readonly ofPriority: (priority: JobPriority) => Allowance;
+  /** How many of the project of a backlog go out at once at most. */
+  readonly ofProject: (backlog: Backlog) => number;
   /** How many more of a backlog may wait there, even when more than `shared` wait. */
   readonly ofBacklog: (backlog: Backlog) => number;
   /** How many more of its project go out at once, whatever waits: what waits has its share in flight. */
@@ -32,6 +34,7 @@ export class StartBudget {
   readonly #ofBacklogs = new Map<string, number>();
   /** How many are used of those that go out at once, and then of those that wait. */
   #usedAtOnce = 0;
+  readonly #atOnceOfProjects = new Map<string, number>();
   readonly #waitingOfBacklogs = new Map<string, number>();
   readonly #waitingOfPriorities = new Map<JobPriority, number>();
   readonly #passedOfProjects = new Map<string, number>();
@@ -42,8 +45,7 @@ export class StartBudget {
   }
 
   allows(backlog: Backlog): boolean {
-    const { atOnce } = this.#ofPriority(backlog.priority);
-    return atOnce > this.#usedAtOnce || this.#mayWait(backlog) || this.passes(backlog);
+    return this.#goesAtOnce(backlog) || this.#mayWait(backlog) || this.passes(backlog);
   }
 
   /** Whether one more of the backlog goes out at once, although others wait. */
@@ -56,8 +58,9 @@ export class StartBudget {
   use(backlog: Backlog): void {
     const { atOnce } = this.#ofPriority(backlog.priority);
     if (atOnce === Number.POSITIVE_INFINITY) return;
-    if (atOnce > this.#usedAtOnce) {
+    if (this.#goesAtOnce(backlog)) {
       this.#usedAtOnce += 1;
+      countOneMore(this.#atOnceOfProjects, backlog.projectId);
       return;
     }
     if (this.#mayWait(backlog)) {
@@ -67,6 +70,12 @@ export class StartBudget {
     }
     this.#passed += 1;
     countOneMore(this.#passedOfProjects, backlog.projectId);
+  }
+
+  #goesAtOnce(backlog: Backlog): boolean {
+    const { atOnce } = this.#ofPriority(backlog.priority);
+    if (atOnce <= this.#usedAtOnce) return false;
+    return (this.#atOnceOfProjects.get(backlog.projectId) ?? 0) < this.#given.ofProject(backlog);
   }
 
   #mayWait(backlog: Backlog): boolean {

@@ -65,8 +65,8 @@ export interface ProviderCapacity {
   readonly waiting: number;
   /** How many wait there of its priority and of more urgent ones, of whatever project. */
   readonly ahead: number;
-  /** The provider itself said lately that it takes no more, and gets messages at a rate. */
-  readonly isThrottled?: boolean;
+  /** How many more of the project it gets at once at its rate. Absent unless the provider throttles the project. */
+  readonly ofRate?: number;
 }
 
 /** The capacity of a provider at which no submission waits. */
@@ -76,6 +76,16 @@ export const UNLIMITED_CAPACITY: ProviderCapacity = {
   waiting: 0,
   ahead: 0,
 };
+
+/** Whether the provider throttles the project of the backlog; false without a provider. */
+export function isThrottled(capacity: ProviderCapacity | undefined): boolean {
+  return capacity?.ofRate !== undefined;
+}
+
+/** How many more of the project the provider hands over at once, when none of others wait. */
+export function freeForProject({ free, ofRate = free }: ProviderCapacity): number {
+  return Math.min(free, ofRate);
+}
 
 /**
  * How many submissions of a backlog may wait at a provider that took `taken` of it in the last period. A submission that is begun

@@ -4,6 +4,9 @@ const TOKEN_CODES: readonly number[] = [0, 3, 102, 190];
 /** Beside the range below. */
 const PERMISSION_CODES: readonly number[] = [10, 131005];
 
+/** Rates of the app, of the account and of the number. */
+const RATE_CODES: readonly number[] = [4, 17, 613, 80007, 130429];
+
 const CODES: Readonly<Record<RejectionClass, readonly number[]>> = {
   busy: [
     // The token.
@@ -71,6 +74,11 @@ export function cloudApiErrorClass(code: number, isVerification: boolean): Rejec
   if (isPermissionCode(code)) return 'sender';
   if (code === PAIR_RATE_CODE && !isVerification) return 'limited';
   return CLASSES.get(code) ?? 'message';
+}
+
+/** Whether Meta takes no more messages for now, of whatever recipient. */
+export function isRateError(code: number): boolean {
+  return RATE_CODES.includes(code);
 }
 
 /** Whether the access token, or its permissions, have to be replaced. */

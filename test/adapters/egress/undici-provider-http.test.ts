@@ -348,7 +348,6 @@ describe('the HTTP client of a provider', () => {
       passing: OF_ONE_PROJECT,
       waiting: 0,
       ahead: 0,
-      isThrottled: false,
     });
     const sent = Array.from({ length: OF_ONE_PROJECT + 3 }, () =>
       http.send({ method: 'POST', url: peer.url('/first'), backlog }),
@@ -360,14 +359,12 @@ describe('the HTTP client of a provider', () => {
       passing: 0,
       waiting: 3,
       ahead: 3,
-      isThrottled: false,
     });
     expect(http.capacity(other)).toEqual({
       free: left - 3,
       passing: Math.ceil(left / 2),
       waiting: 0,
       ahead: 3,
-      isThrottled: false,
     });
     expect(told).toEqual(Array(OF_ONE_PROJECT).fill('a'));
     await http.close();
@@ -375,37 +372,61 @@ describe('the HTTP client of a provider', () => {
   });
 
   it('a provider that takes no more gets one request after the other at its rate, the most urgent first', async () => {
-    const peer = await serve((response) => response.end());
+    const peer = await serve((response, { url }) => response.writeHead(url === '/first' ? 429 : 200).end());
     const http = client({ freshMs: SOON_MS });
     const send = (path: string, priority: JobPriority) =>
       http.send({ method: 'POST', url: peer.url(path), backlog: { priority, projectId: 'a' } });
-    expect(await send('/first', 'code')).toMatchObject({ status: 200 });
+    expect(await send('/first', 'code')).toMatchObject({ status: 429 });
     const throttledAt = performance.now();
-    http.throttle('a');
-    expect(http.capacity({ priority: 'code', projectId: 'a' })).toMatchObject({ free: 0, isThrottled: true });
+    expect(http.capacity({ priority: 'code', projectId: 'a' })).toMatchObject({ passing: 0, ofRate: 0 });
+    expect(http.capacity({ priority: 'code', projectId: 'b' })).not.toHaveProperty('ofRate');
     const sent = [send('/text', 'text'), send('/code', 'code')];
     expect(await Promise.all(sent)).toMatchObject([{ status: 200 }, { status: 200 }]);
     // It took little: at 7 a second the first goes out after 143 ms, and the other one 131 ms later.
-    expect(performance.now() - throttledAt).toBeGreaterThan(270);
+    expect(performance.now() - throttledAt).toBeGreaterThan(265);
     expect(peer.requests.map(({ url }) => url)).toEqual(['/first', '/code', '/text']);
   });
 
-  it('a response with 429 does not count as a request that was taken', async () => {
-    const peer = await serve((response, { url }) => response.writeHead(url === '/taken' ? 400 : 429).end());
-    const isThrottledAfter = async (path: string): Promise<boolean | undefined> => {
+  it('a request says by which responses its project is throttled, and by a 429 when it does not', async () => {
+    const peer = await serve((response, { url }) => response.writeHead(url === '/429' ? 429 : 400).end());
+    const isThrottledBy = async (path: string, isThrottled?: () => boolean): Promise<boolean> => {
       const http = client();
       const backlog = { priority: 'code', projectId: 'a' } as const;
-      const requests = Array.from({ length: 20 }, () =>
-        http.send({ method: 'POST', url: peer.url(path), backlog }),
-      );
-      await Promise.all(requests);
-      http.throttle('a');
-      return http.capacity(backlog).isThrottled;
+      const url = peer.url(path);
+      await http.send({
+        method: 'POST',
+        url,
+        backlog,
+        ...(isThrottled === undefined ? {} : { isThrottled }),
+      });
+      return 'ofRate' in http.capacity(backlog);
     };
-    // One rejection beside twenty that were taken is about a single message.
-    expect(await isThrottledAfter('/taken')).toBe(false);
-    expect(await isThrottledAfter('/rejected')).toBe(true);
+    expect(await isThrottledBy('/429')).toBe(true);
+    expect(await isThrottledBy('/400')).toBe(false);
+    expect(await isThrottledBy('/429', () => false)).toBe(false);
+    expect(await isThrottledBy('/400', () => true)).toBe(true);
   });
+
+  it.each([
+    [400, false],
+    [429, true],
+    [503, true],
+  ])(
+    'a response with %i beside one that throttles leaves the project throttled: %s',
+    async (status, expected) => {
+      const peer = await serve((response, { url }) =>
+        response.writeHead(url === '/429' ? 429 : status).end(),
+      );
+      const http = client();
+      const backlog = { priority: 'code', projectId: 'a' } as const;
+      const send = (path: string) =>
+        http.send({ method: 'POST', url: peer.url(path), backlog, isThrottled: () => path === '/429' });
+      await Promise.all([send('/other'), send('/other')]);
+      await send('/429');
+      // Half of the results, when one of the others counts as taken: fewer than that are about single messages.
+      expect('ofRate' in http.capacity(backlog)).toBe(expected);
+    },
+  );
 
   it('of the requests that wait the codes are sent first, then projects in rotation', async () => {
     const held: ServerResponse[] = [];

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PROVIDER_REQUESTS_MAX } from '../../../src/adapters/egress/undici-provider-http.ts';
 import type { ChannelProvider, Submission } from '../../../src/application/ports/channel-provider.ts';
 import { PROVIDER_RESPONSE_MEMBERS_MAX } from '../../../src/application/ports/provider-http.ts';
 import type { SubmitResult } from '../../../src/domain/providers/submit-result.ts';
@@ -286,14 +285,18 @@ describe('the gateway zoo', () => {
 
   it.each([
     ['by itself', [], 0],
-    ['of one sender or number', [{ status: 429, class: 'limited' }], PROVIDER_REQUESTS_MAX],
-  ])('after a 429 %s the gateway takes as many more as it should', async (_, errors, free) => {
-    const zoo = opening(await ZooGateway.open({ status: 429, body: '{}' }));
-    const request = { ...json.request, url: `${zoo.origin}/send` };
-    const provider = providerOf({ ...json, request, errors });
-    await submitOne(provider);
-    expect(provider.capacity({ priority: 'code', projectId: 'other' }).free).toBe(free);
-  });
+    ['of one sender or number', [{ status: 429, class: 'limited' }], undefined],
+  ])(
+    'after a 429 %s the gateway takes as many more of the project as it should',
+    async (_, errors, ofRate) => {
+      const zoo = opening(await ZooGateway.open({ status: 429, body: '{}' }));
+      const request = { ...json.request, url: `${zoo.origin}/send` };
+      const provider = providerOf({ ...json, request, errors });
+      await submitOne(provider);
+      const { projectId } = aSubmission();
+      expect(provider.capacity({ priority: 'code', projectId }).ofRate).toBe(ofRate);
+    },
+  );
 
   it('a response that does not come is unknown after the deadline', async () => {
     const { result, health } = await submitTo('silence', {}, SOON_MS);

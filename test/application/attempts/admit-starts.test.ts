@@ -164,14 +164,14 @@ describe('when an attempt starts', () => {
     expect(await postponed()).toBeUndefined();
   });
 
-  it('an attempt goes to the next provider with capacity while the first one says that it takes no more', async () => {
+  it('an attempt goes to the next provider with capacity while the first one throttles its project', async () => {
     route = ['first', 'second'];
-    capacities = { first: { ...FULL, isThrottled: true }, second: UNLIMITED_CAPACITY };
+    capacities = { first: { ...FULL, ofRate: 0 }, second: UNLIMITED_CAPACITY };
     expect(await postponed()).toBeUndefined();
-    capacities = { first: { ...FULL, isThrottled: true }, second: FULL };
+    capacities = { first: { ...FULL, ofRate: 0 }, second: FULL };
     expect((await postponed())?.waiting).toMatchObject({ provider: { name: 'first' }, isAgain: false });
     open = ['second'];
-    capacities = { first: { ...FULL, isThrottled: true }, second: UNLIMITED_CAPACITY };
+    capacities = { first: { ...FULL, ofRate: 0 }, second: UNLIMITED_CAPACITY };
     expect((await postponed())?.waiting?.provider.name).toBe('first');
   });
 

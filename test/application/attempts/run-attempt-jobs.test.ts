@@ -276,6 +276,7 @@ function lockedWorld() {
           attemptNumber: 0,
           provider: SPACIOUS,
           key: { channel: 'sms', environment: 'live', provider: SPACIOUS.name },
+          others: [],
           backlog: { priority: 'code', projectId: projectOf(smsId) },
           jobDueAt: NOW + START_WAIT_MS,
           isAgain: false,

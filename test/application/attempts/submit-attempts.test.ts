@@ -261,6 +261,7 @@ describe('a route of several providers', () => {
   it.each([
     ['is full', FULL],
     ['lets few wait', { free: 0, passing: 0, waiting: 0, ahead: 0 }],
+    ['has places for others', { free: 9, passing: 0, waiting: 0, ahead: 0 }],
   ])(
     'SubmitAttempts begins where nothing waits while the first provider throttles and %s',
     async (_, first) => {
@@ -268,7 +269,7 @@ describe('a route of several providers', () => {
         { first: async () => acceptedAs('first'), second: async () => acceptedAs('second') },
         {
           capacities: [
-            { ...first, isThrottled: true },
+            { ...first, ofRate: 0 },
             { free: 1, passing: 0, waiting: 0, ahead: 0 },
           ],
         },

@@ -65,12 +65,14 @@ const start = (
     backlog = A,
     jobDueAt = DUE_AT,
     isAgain = false,
-  }: { readonly backlog?: Backlog; readonly jobDueAt?: number; readonly isAgain?: boolean } = {},
+    others = [],
+  }: Partial<Pick<WaitingStart, 'backlog' | 'jobDueAt' | 'isAgain' | 'others'>> = {},
 ): WaitingStart => ({
   smsId: anSmsId(name),
   attemptNumber: 0,
   provider,
   key: KEY,
+  others,
   backlog,
   jobDueAt,
   isAgain,
@@ -298,5 +300,29 @@ describe('the starts that wait', () => {
     for (let count = 0; count < 5; count += 1) handOverOfFirst(A);
     expect(soonest()).toBe('first');
     expect(starts.soonest(first, [])).toBe(first);
+  });
+
+  it('starts go to another provider with capacity while theirs throttles their project, and those of others stay', () => {
+    const other = providerWith(() => ({ free: 2, passing: 0, waiting: 9, ahead: 9 }), 'other');
+    provider = providerWith(({ projectId }) => ({
+      free: 0,
+      passing: 0,
+      waiting: 9,
+      ahead: 9,
+      ...(projectId === 'a' ? { ofRate: 0 } : {}),
+    }));
+    const ofA = [1, 2, 3].map((name) => start(name, { others: [other] }));
+    starts.add([...ofA, start(4, { backlog: B, others: [other] })]);
+    expect(ready()).toEqual([anSmsId(1), anSmsId(2)]);
+  });
+
+  it('starts of a project that is throttled wait for its rate, though their provider has places', () => {
+    let ofRate = 0;
+    provider = providerWith(() => ({ free: 9, passing: 0, waiting: 4, ahead: 4, ofRate }));
+    starts.add(numbered(3));
+    expect(ready()).toEqual([]);
+    ofRate = 2;
+    starts.mayHaveCapacity(provider);
+    expect(ready()).toEqual([anSmsId(0), anSmsId(1)]);
   });
 });

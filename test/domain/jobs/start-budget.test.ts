@@ -28,7 +28,12 @@ interface Allowed {
 
 /** The same of every priority and backlog. */
 const budgetOf = ({ own, ...ofPriority }: Allowed) =>
-  new StartBudget({ ofPriority: () => ofPriority, ofBacklog: () => own, ...NONE_PASS });
+  new StartBudget({
+    ofPriority: () => ofPriority,
+    ofProject: () => MANY,
+    ofBacklog: () => own,
+    ...NONE_PASS,
+  });
 
 it.each([
   ['what goes out at once, and those that may wait', { atOnce: 2, own: 3, shared: 0, inAll: MANY }, 5],
@@ -67,6 +72,7 @@ it('a priority without a limit takes nothing from the others', () => {
       shared: 0,
       inAll: 0,
     }),
+    ofProject: () => MANY,
     ofBacklog: () => 0,
     ...NONE_PASS,
   });
@@ -77,6 +83,7 @@ it('no backlog is asked for while nothing more of its priority may begin', () =>
   let asked = 0;
   const budget = new StartBudget({
     ofPriority: () => ({ atOnce: 1, shared: 0, inAll: 2 }),
+    ofProject: () => MANY,
     ofBacklog: () => {
       asked += 1;
       return 1;
@@ -99,6 +106,7 @@ it('while too many wait, others of a project pass that go out at once, and no mo
   ]);
   const budget = new StartBudget({
     ofPriority: () => ({ atOnce: 1, shared: 0, inAll: -1 }),
+    ofProject: () => MANY,
     ofBacklog: () => -1,
     passing: ({ projectId }) => passing.get(projectId) ?? 0,
     passingInAll: 5,
@@ -111,9 +119,21 @@ it('while too many wait, others of a project pass that go out at once, and no mo
 it('what passes of one priority is counted for all of its project', () => {
   const budget = new StartBudget({
     ofPriority: () => ({ atOnce: 0, shared: 0, inAll: 0 }),
+    ofProject: () => MANY,
     ofBacklog: () => 0,
     passing: () => 2,
     passingInAll: MANY,
   });
   expect([begun(budget, TEXTS), begun(budget, A), begun(budget, B)]).toEqual([2, 0, 2]);
+});
+
+it('of a project that a provider throttles no more go out at once than its rate allows, and of others all', () => {
+  const budget = new StartBudget({
+    ofPriority: () => ({ atOnce: 9, shared: 0, inAll: MANY }),
+    ofProject: ({ projectId }) => (projectId === 'a' ? 1 : MANY),
+    ofBacklog: () => 2,
+    ...NONE_PASS,
+  });
+  // One at once, and two of each backlog that may wait.
+  expect([begun(budget, A), begun(budget, TEXTS), begun(budget, B)]).toEqual([3, 2, 10]);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sendRateAfter } from '../../../src/domain/providers/send-rate.ts';
+import { isTooMuch, sendRateAfter } from '../../../src/domain/providers/send-rate.ts';
 
 /** A provider that took 20 a second: from 14 the rate reaches 20 again after the third root of 20 × 0.3 / 0.4, some 2.466 s. */
 const REACHED = 20;
@@ -18,6 +18,19 @@ it.each([
   'the rate of a provider that took 20 a second is, %i ms after it took no more, %d a second',
   (ms, rate) => {
     expect(Math.abs(sendRateAfter(REACHED, ms) - rate)).toBeLessThan(0.01 * rate);
+  },
+);
+
+it.each([
+  [0, 1, true],
+  [1, 1, true],
+  [20, 20, true],
+  [20, 19, false],
+  [1, 0, false],
+])(
+  'a project of which a provider took %i and rejected %i sends too much: %s',
+  (taken, rejected, expected) => {
+    expect(isTooMuch({ taken, rejected })).toBe(expected);
   },
 );
 

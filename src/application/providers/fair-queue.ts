@@ -9,7 +9,8 @@ import {
   type ProviderCapacity,
   SLOW_AFTER_MS,
 } from '../../domain/providers/submission-share.ts';
-import { PriorityQueue } from './priority-queue.ts';
+import { PriorityQueue } from '../concurrency/priority-queue.ts';
+import { ThrottledRates } from './throttled-rates.ts';
 
 /** An item in flight: when it began, in milliseconds. */
 interface Begun {
@@ -20,7 +21,8 @@ const NONE: ReadonlySet<never> = new Set();
 
 /**
  * A priority queue in front of a provider, by the rules of `submission-share.ts`: a project that has too many items in flight
- * waits. What is passed over has something in flight already, or may not be taken now.
+ * waits, and so does one that the provider throttles while its rate allows none. What is passed over has something in flight
+ * already, or may not be taken now.
  */
 export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #waiting = new PriorityQueue<Item>();
@@ -33,6 +35,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   };
   /** Those of all projects that were fresh when they were counted last, the oldest first. */
   readonly #fresh = new Set<Begun>();
+  readonly #rates: ThrottledRates;
   readonly #freshMs: number;
   readonly #now: () => number;
   #inFlightOfAll = 0;
@@ -41,6 +44,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   constructor(now: () => number, freshMs = FRESH_MS) {
     this.#now = now;
     this.#freshMs = freshMs;
+    this.#rates = new ThrottledRates(now);
   }
 
   /** Whether nothing waits. */
@@ -69,16 +73,33 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return null;
   }
 
+  /** In how many milliseconds the rate of a project allows one that waits; null when no rate holds any. */
+  rateAllowsMs(): number | null {
+    return this.#rates.waitMs((projectId) => this.#waitingOf(projectId) > 0);
+  }
+
+  /** Notes that the provider took an item of the project. */
+  noteTaken(projectId: string): void {
+    this.#rates.noteTaken(projectId);
+  }
+
+  /** Notes that the provider rejected an item of the project, because it takes no more. */
+  noteThrottled(projectId: string): void {
+    this.#rates.noteThrottled(projectId);
+  }
+
   /**
    * How many more of a backlog are taken at once when `free` more may be in flight. What waits already goes first. A project with
    * its share in flight has no less: what waits of it takes the places that come back first.
    */
   capacity(backlog: Backlog, free: number): ProviderCapacity {
+    const ofRate = this.#rates.allowed(backlog.projectId);
     return {
       free: Math.max(0, free - this.#waiting.size),
       passing: Math.max(0, this.#moreOf(backlog.projectId, free) - this.#waitingOf(backlog.projectId)),
       waiting: this.#waiting.sizeOf(backlog),
       ahead: this.#waiting.sizeAhead(backlog.priority),
+      ...(ofRate === null ? {} : { ofRate }),
     };
   }
 
@@ -98,7 +119,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
 
   /**
    * Takes the item that is served next, or null; `free` is how many more may be in flight. While a project has its share in
-   * flight, or its next item may not be taken, other projects and priorities are served.
+   * flight, or no more at its rate, or its next item may not be taken, other projects and priorities are served.
    */
   take(free: number, mayTake: (item: Item) => boolean = () => true): Item | null {
     if (free <= 0) return null;
@@ -112,6 +133,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     this.#inFlight.set(projectId, own.add(begun));
     this.#fresh.add(begun);
     this.#inFlightOfAll += 1;
+    this.#rates.noteSent(projectId);
     return () => {
       this.#inFlightOfAll -= 1;
       own.delete(begun);
@@ -136,7 +158,8 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     const places = this.#inFlightOfAll + free;
     const now = this.#now();
     const latency = this.#latencyOf(projectId, own, now);
-    return moreInFlight({ inFlight, slow: slowIn(own, now, free), latency }, { free, places });
+    const more = moreInFlight({ inFlight, slow: slowIn(own, now, free), latency }, { free, places });
+    return Math.min(more, this.#rates.allowed(projectId) ?? more);
   }
 
   #noteLatency(projectId: string, { at }: Begun): void {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FairQueue } from '../../../src/application/concurrency/fair-queue.ts';
+import { FairQueue } from '../../../src/application/providers/fair-queue.ts';
 import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
 import {
   FRESH_MS,

@@ -1,0 +1,142 @@
+import { millisecondsInSecond } from 'date-fns/constants';
+import { isTooMuch, type Results, sendRateAfter } from '../../domain/providers/send-rate.ts';
+
+/** Of a burst that a provider rejects, the first rejections count, and those that come so soon do not. In milliseconds. */
+const THROTTLED_ONCE_MS = 1_000;
+/** After so long without a rejection a project has no rate any more, in milliseconds: it is in the thousands by then. */
+export const THROTTLED_MS = 30_000;
+/** What could have gone out so long ago goes out now, in milliseconds: timers are late. */
+const CATCH_UP_MS = 50;
+
+type Counts = { -readonly [Each in keyof Results]: Results[Each] };
+
+/** The rate of one project. */
+interface Rate {
+  /** When the provider said that it takes no more. */
+  readonly at: number;
+  /** What it took in a second by then. */
+  readonly reached: number;
+  /** When the next request may go out. */
+  nextAt: number;
+}
+
+const NO_RESULTS: Results = { taken: 0, rejected: 0 };
+
+/**
+ * The rates at which the requests of projects go to a provider that said that it takes no more. A project has none until half of
+ * what it sends in a second is rejected. From then on its requests go out one by one, at the rate of `sendRateAfter`. Sent all at
+ * once after a pause they would meet the same limit again, and a limit of so many a second would be used for its first instant
+ * only. Each project has a rate of its own, as each connection of TCP has: what is rejected of one slows no other down, whatever
+ * it is about, and those that meet the same limit share it.
+ */
+export class ThrottledRates {
+  readonly #now: () => number;
+  readonly #rates = new Map<string, Rate>();
+  /** The results of this second of the clock and of the one before, by project. */
+  readonly #seconds = new Map<number, Map<string, Counts>>();
+
+  /** `now` is in milliseconds; only differences count. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Notes that the provider took a request of the project. */
+  noteTaken(projectId: string): void {
+    this.#countsOf(projectId).taken += 1;
+  }
+
+  /**
+   * Notes that the provider rejected a request of the project, because it takes no more. What it took lately says what it can
+   * take only when as much came for it. So it counts for no less than what it took when it said so before, unless it says so
+   * below that.
+   */
+  noteThrottled(projectId: string): void {
+    this.#countsOf(projectId).rejected += 1;
+    const now = this.#now();
+    const before = this.#rateOf(projectId);
+    if (before !== null && now - before.at < THROTTLED_ONCE_MS) return;
+    const lately = this.#lately(projectId);
+    if (!isTooMuch(lately)) return;
+    const reached = Math.max(lately.taken, before === null ? 0 : reachedBy(before, now));
+    this.#rates.delete(projectId);
+    this.#forget(now);
+    this.#rates.set(projectId, { at: now, reached, nextAt: now + intervalMs(reached, 0) });
+  }
+
+  /** How many requests of the project may go out now; null when it has no rate. */
+  allowed(projectId: string): number | null {
+    const rate = this.#rateOf(projectId);
+    if (rate === null) return null;
+    const now = this.#now();
+    const lateMs = now - rate.nextAt;
+    if (lateMs < 0) return 0;
+    return 1 + Math.floor(Math.min(lateMs, CATCH_UP_MS) / intervalMs(rate.reached, now - rate.at));
+  }
+
+  /** Notes a request of the project that goes out. */
+  noteSent(projectId: string): void {
+    const rate = this.#rateOf(projectId);
+    if (rate === null) return;
+    const now = this.#now();
+    rate.nextAt = Math.max(rate.nextAt, now - CATCH_UP_MS) + intervalMs(rate.reached, now - rate.at);
+  }
+
+  /** In how many milliseconds one of these projects may send that may not now; null when there is none. */
+  waitMs(isAmong: (projectId: string) => boolean): number | null {
+    const now = this.#now();
+    let nextAt = Number.POSITIVE_INFINITY;
+    for (const [projectId, rate] of this.#rates) {
+      if (rate.nextAt > now && rate.nextAt < nextAt && isAmong(projectId)) nextAt = rate.nextAt;
+    }
+    return nextAt === Number.POSITIVE_INFINITY ? null : Math.ceil(nextAt - now);
+  }
+
+  #rateOf(projectId: string): Rate | null {
+    const rate = this.#rates.get(projectId);
+    return rate !== undefined && this.#now() - rate.at < THROTTLED_MS ? rate : null;
+  }
+
+  /** The oldest come first. */
+  #forget(now: number): void {
+    for (const [projectId, { at }] of this.#rates) {
+      if (now - at < THROTTLED_MS) break;
+      this.#rates.delete(projectId);
+    }
+  }
+
+  /** Of the project within the last second, about: those of the second before count by their part of it. */
+  #lately(projectId: string): Results {
+    const second = this.#second();
+    const share = 1 - (this.#now() % millisecondsInSecond) / millisecondsInSecond;
+    const { taken, rejected } = this.#seconds.get(second)?.get(projectId) ?? NO_RESULTS;
+    const before = this.#seconds.get(second - 1)?.get(projectId) ?? NO_RESULTS;
+    return { taken: taken + share * before.taken, rejected: rejected + share * before.rejected };
+  }
+
+  #second(): number {
+    return Math.floor(this.#now() / millisecondsInSecond);
+  }
+
+  #countsOf(projectId: string): Counts {
+    const number = this.#second();
+    let second = this.#seconds.get(number);
+    if (second === undefined) {
+      second = new Map();
+      for (const each of this.#seconds.keys()) if (each < number - 1) this.#seconds.delete(each);
+      this.#seconds.set(number, second);
+    }
+    const counts = second.get(projectId) ?? { ...NO_RESULTS };
+    second.set(projectId, counts);
+    return counts;
+  }
+}
+
+/** What the provider took in a second when it said before that it takes no more, or the rate since then while that is less. */
+function reachedBy({ at, reached }: Rate, now: number): number {
+  return Math.min(reached, sendRateAfter(reached, now - at));
+}
+
+/** Between two requests, so many milliseconds after the provider said that it takes no more. */
+function intervalMs(reached: number, ms: number): number {
+  return millisecondsInSecond / sendRateAfter(reached, ms);
+}
