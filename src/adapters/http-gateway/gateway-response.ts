@@ -184,7 +184,7 @@ function errorRule(options: ErrorOptions, mistake: Mistake, at: readonly Propert
 /** What a response means that neither `errors` nor `success` knows. */
 function byStatus(status: number, isUnreadable: boolean, knownIds: readonly string[]): SubmitResult {
   if (status === TOO_MANY_REQUESTS)
-    return rejectedAs('busy', `The gateway takes no more for now: HTTP ${status}`);
+    return rejectedAs('throttled', `The gateway takes no more for now: HTTP ${status}`);
   if (CREDENTIALS_REJECTED.includes(status))
     return rejectedAs('busy', `The gateway rejects the credentials: HTTP ${status}`);
   if (status >= 400 && !isUnclearStatus(status)) return rejectedBy('message', `HTTP ${status}`);
@@ -199,6 +199,7 @@ function byStatus(status: number, isUnreadable: boolean, knownIds: readonly stri
 /** What stands before the gateway's own reason. */
 const REJECTION_WORDS: Readonly<Record<RejectionClass, string>> = {
   busy: 'The gateway takes nothing now',
+  throttled: 'The gateway takes no more for now',
   limited: 'The gateway takes no more from this sender or to this number now',
   sender: 'The gateway rejects the sender',
   message: 'The gateway rejects the message',

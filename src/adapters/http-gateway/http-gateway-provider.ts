@@ -9,7 +9,6 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import {
   isSuccessStatus,
-  isTooMany,
   type ProviderHttp,
   type ProviderResponse,
   TOO_MANY_REQUESTS,
@@ -17,7 +16,7 @@ import {
 import { attemptName } from '../../domain/chain/attempt-name.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
-import type { SubmitResult } from '../../domain/providers/submit-result.ts';
+import { isThrottled, type SubmitResult } from '../../domain/providers/submit-result.ts';
 import { type RequestMaker, type SendingOptions, valuesOf } from './gateway-request.ts';
 import { CREDENTIALS_REJECTED, type ResponseReader } from './gateway-response.ts';
 import { NO_MESSAGE } from './template.ts';
@@ -70,7 +69,7 @@ export class HttpGatewayProvider implements ChannelProvider {
     const response = await http.send({
       ...request(valuesOf(submission, sending)),
       backlog: submission,
-      isThrottled: (each) => isTooMany(each) && isAboutAll(read(each, attempt)),
+      isThrottled: (each) => isThrottled(read(each, attempt)),
     });
     if (response.kind !== 'limited') this.#health = healthAfter(response);
     if (response.kind === 'responded' && CREDENTIALS_REJECTED.includes(response.status))
@@ -104,11 +103,6 @@ export class HttpGatewayProvider implements ChannelProvider {
   close(): Promise<void> {
     return this.#options.http.close();
   }
-}
-
-/** Whether the gateway takes no more of anybody: settings that say `limited` of a 429 mean one sender or number. */
-function isAboutAll(result: SubmitResult): boolean {
-  return result.kind === 'rejected' && result.cause === 'busy';
 }
 
 function healthAfter(response: ProviderResponse): ProviderHealth {

@@ -25,9 +25,9 @@ export interface SubmitQueueOptions {
 /**
  * Messages that wait for a session with capacity, and for the limit of the provider or the rate of their project at an SMSC that
  * throttles it. The most urgent ones are sent first, part by part. Within a priority projects are served in rotation, and of a
- * project a message that was begun comes before a new one: without all its parts it is of no use. A message in parts is begun only
- * while few parts of the others are left, so that all of them are soon written; a project that has none begun may always begin
- * one.
+ * project a message that was begun comes before a new one: without all its parts it is of no use. A message in parts is begun
+ * only while few parts of the others are left, so that all of them are soon written; a project that has none begun may always
+ * begin one, and one at a rate begins no other.
  */
 export class SubmitQueue {
   readonly #options: SubmitQueueOptions;
@@ -36,7 +36,7 @@ export class SubmitQueue {
   #begun: OutgoingMessage[] = [];
   /** The projects that have any. */
   readonly #withBegun = new Set<string>();
-  /** The parts of those that are to be written. */
+  /** The parts of those that are to be written, but of projects at a rate: theirs are written late. */
   #unwritten = 0;
   readonly #unwrittenMax: number;
   /** What was sent within `RATE_WINDOW_MS`. */
@@ -129,7 +129,7 @@ export class SubmitQueue {
     for (const message of this.#begun) {
       if (message.session?.isOver === true) message.giveUp('The connection to the SMSC ended');
       if (message.isReady) this.#waiting.addFirst(message);
-      this.#unwritten += message.unwritten;
+      this.#unwritten += this.#soonWritten(message);
     }
     this.#begun = this.#begun.filter(({ isSettled }) => !isSettled);
     for (const { backlog } of this.#begun) this.#withBegun.add(backlog.projectId);
@@ -170,31 +170,40 @@ export class SubmitQueue {
   }
 
   #giveUpLate(message: OutgoingMessage): void {
-    if (message.session !== null) this.#unwritten -= message.unwritten;
+    if (message.session !== null) this.#unwritten -= this.#soonWritten(message);
     message.giveUpUnwritten('More messages wait than the SMSC takes', 'limited');
     message.giveUp('The time of the attempt was over before all parts were sent');
   }
 
   #write(message: OutgoingMessage, session: SmppSession): void {
     const isBegun = message.session !== null;
+    const before = isBegun ? this.#soonWritten(message) : 0;
     const responded = (response: SubmitResponse) => this.#noteResponse(message, response);
     message.write(session, { responded, ended: this.#waiting.begin(message) });
-    if (isBegun) this.#unwritten -= 1;
-    else this.#onHandedOver(message.backlog);
+    if (!isBegun) this.#onHandedOver(message.backlog);
     if (!message.isInParts) return;
     if (!isBegun) {
       this.#begun.push(message);
       this.#withBegun.add(message.backlog.projectId);
-      this.#unwritten += message.unwritten;
     }
+    this.#unwritten += this.#soonWritten(message) - before;
     if (message.isReady) this.#waiting.addFirst(message);
   }
 
   readonly #mayTake = (message: OutgoingMessage): boolean =>
     message.session !== null ||
-    this.#unwritten < this.#unwrittenMax ||
+    this.#mayBeginMore(message.backlog.projectId) ||
     !this.#withBegun.has(message.backlog.projectId) ||
     !message.isInParts;
+
+  #mayBeginMore(projectId: string): boolean {
+    return this.#unwritten < this.#unwrittenMax && !this.#waiting.isAtRate(projectId);
+  }
+
+  /** How many of its parts are to be written soon. */
+  #soonWritten(message: OutgoingMessage): number {
+    return this.#waiting.isAtRate(message.backlog.projectId) ? 0 : message.unwritten;
+  }
 
   #noteResponse(message: OutgoingMessage, response: SubmitResponse): void {
     if (response.kind !== 'responded') return;

@@ -1,4 +1,5 @@
-import { ESME_RMSGQFUL, ESME_ROK, ESME_RTHROTTLED, type IncomingPdu, isNack } from './pdu.ts';
+import { smppStatus } from '../../domain/sms/smpp-status.ts';
+import { ESME_ROK, type IncomingPdu, isNack } from './pdu.ts';
 
 /**
  * What became of a `submit_sm`. `lost`: the connection ended before a response, or the response makes no sense: the SMSC may
@@ -20,5 +21,5 @@ export function submitResponseOf(pdu: IncomingPdu | null): SubmitResponse {
 
 /** Whether the SMSC asks for fewer messages. */
 export function isThrottled(status: number): boolean {
-  return status === ESME_RTHROTTLED || status === ESME_RMSGQFUL;
+  return status !== ESME_ROK && smppStatus(status).class === 'throttled';
 }

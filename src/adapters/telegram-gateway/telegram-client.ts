@@ -9,7 +9,7 @@ import {
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
-import { isRateError } from './telegram-errors.ts';
+import { errorClass } from './telegram-errors.ts';
 
 /**
  * What became of a call. `done`: Telegram did it. `error`: Telegram did not do it, for the reason of `code`. `not-sent`,
@@ -81,7 +81,7 @@ export class TelegramClient {
       ...(backlog === undefined ? {} : { backlog }),
       isThrottled: (each) => {
         const read = readResponse(each);
-        return read.kind === 'error' && isRateError(read.code);
+        return read.kind === 'error' && errorClass(read.code) === 'throttled';
       },
     });
     return readResponse(response);

@@ -19,7 +19,7 @@ const CLASSES: ReadonlyMap<string, ErrorClass> = new Map<string, ErrorClass>([
   ['HTTP_401', 'busy'],
   ['HTTP_403', 'busy'],
   ['HTTP_404', 'busy'],
-  ['HTTP_429', 'busy'],
+  ['HTTP_429', 'throttled'],
   ['SENDER_USERNAME_INVALID', 'sender'],
   ['SENDER_NOT_VERIFIED', 'sender'],
   ['SENDER_NOT_OWNED', 'sender'],
@@ -34,15 +34,10 @@ const CLASSES: ReadonlyMap<string, ErrorClass> = new Map<string, ErrorClass>([
   ['MESSAGE_ALREADY_SENT', 'already-sent'],
 ]);
 
-/** `FLOOD_WAIT_30`: Telegram takes nothing for 30 seconds. */
+/** `FLOOD_WAIT_30`: Telegram takes no more for 30 seconds. */
 const FLOOD_PATTERN = /^FLOOD_WAIT(?:_[0-9]+)?$/;
-
-/** Whether Telegram takes no more for now, of whatever recipient. */
-export function isRateError(code: string): boolean {
-  return FLOOD_PATTERN.test(code) || code === 'HTTP_429';
-}
 
 /** The class of an error by its code; a code that is not known is about the message. */
 export function errorClass(code: string): ErrorClass {
-  return FLOOD_PATTERN.test(code) ? 'busy' : (CLASSES.get(code) ?? 'message');
+  return FLOOD_PATTERN.test(code) ? 'throttled' : (CLASSES.get(code) ?? 'message');
 }

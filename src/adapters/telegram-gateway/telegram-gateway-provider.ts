@@ -228,7 +228,7 @@ function healthAfter(response: Exclude<GatewayResponse, { kind: 'limited' }>): P
   if (response.kind === 'done') return { ok: true, detail: 'Telegram Gateway took the last request' };
   const kind = errorClass(response.code);
   const detail = `Telegram responded with ${response.code}`;
-  return { ok: kind !== 'busy' && kind !== 'sender', detail };
+  return { ok: kind !== 'busy' && kind !== 'throttled' && kind !== 'sender', detail };
 }
 
 function rejectedBy(code: string): SubmitResult {

@@ -2,7 +2,7 @@ import type { Project } from '../../domain/access/project.ts';
 import { mayOnlyWait } from '../../domain/chain/busy-retry.ts';
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import type { Message } from '../../domain/messages/message.ts';
-import { isThrottled } from '../../domain/providers/submission-share.ts';
+import { isAtRate } from '../../domain/providers/submission-share.ts';
 import type { ChannelProvider, ChannelProviders } from '../ports/channel-provider.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { CampaignLimits, StartingMessage } from './campaign-limits.ts';
@@ -101,7 +101,7 @@ export class AdmitStarts {
     const isOnlyWaiting = mayOnlyWait(message, attemptNumber, now);
     if (hasWaited && !isOnlyWaiting) return null;
     const backlog = { priority: messagePriority(message), projectId };
-    const isForAny = isOnlyWaiting || isThrottled(route[0]?.capacity(backlog));
+    const isForAny = isOnlyWaiting || isAtRate(route[0]?.capacity(backlog));
     const callable = route.filter((each) => each.health().circuit !== 'open');
     const asked = isForAny ? callable : route.slice(0, 1);
     const keyOf = ({ name }: ChannelProvider): ProviderKey => ({ channel, environment, provider: name });

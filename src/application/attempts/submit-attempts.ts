@@ -1,6 +1,6 @@
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import { textOf } from '../../domain/messages/verification-text.ts';
-import { freeForProject, isThrottled } from '../../domain/providers/submission-share.ts';
+import { freeForProject, isAtRate } from '../../domain/providers/submission-share.ts';
 import {
   isForLater,
   isForNextProvider,
@@ -114,7 +114,7 @@ export class SubmitAttempts {
     const hasCapacity = (provider: ChannelProvider): boolean =>
       waitingStarts.hasCapacity(provider, submission);
     const route = channelProviders.route(channel, environment, phoneNumber);
-    const isForAny = isTriedAgain || isThrottled(route[0]?.capacity(submission));
+    const isForAny = isTriedAgain || isAtRate(route[0]?.capacity(submission));
     const isFree = (provider: ChannelProvider): boolean => freeForProject(provider.capacity(submission)) > 0;
     const inOrder = isForAny ? firstThose(isFree, firstThose(hasCapacity, route)) : route;
     let last: Called = { result: NO_PROVIDER };

@@ -1,7 +1,7 @@
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { StartBudget } from '../../domain/jobs/start-budget.ts';
-import { isThrottled } from '../../domain/providers/submission-share.ts';
+import { isAtRate } from '../../domain/providers/submission-share.ts';
 import { BATCH_ITEMS_MAX } from '../batching/batch-queue.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -139,7 +139,7 @@ export class WaitingStarts {
       return budget;
     };
     const budgetFor = ({ queue, provider, others, backlog }: Waiting): StartBudget | undefined => {
-      const alternatives = isThrottled(provider.capacity(backlog)) ? others : [];
+      const alternatives = isAtRate(provider.capacity(backlog)) ? others : [];
       const queues = [queue, ...alternatives.map((each) => this.#queueOf(each))];
       return queues.map(budgetOf).find((budget) => budget.allows(backlog));
     };

@@ -78,6 +78,11 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return this.#rates.waitMs((projectId) => this.#waitingOf(projectId) > 0);
   }
 
+  /** Whether the provider throttles the project. */
+  isAtRate(projectId: string): boolean {
+    return this.#rates.allowed(projectId) !== null;
+  }
+
   /** Notes that the provider took an item of the project. */
   noteTaken(projectId: string): void {
     this.#rates.noteTaken(projectId);

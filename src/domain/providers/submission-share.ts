@@ -77,8 +77,8 @@ export const UNLIMITED_CAPACITY: ProviderCapacity = {
   ahead: 0,
 };
 
-/** Whether the provider throttles the project of the backlog; false without a provider. */
-export function isThrottled(capacity: ProviderCapacity | undefined): boolean {
+/** Whether the project has a rate, because the provider throttles it; false without a provider. */
+export function isAtRate(capacity: ProviderCapacity | undefined): boolean {
   return capacity?.ofRate !== undefined;
 }
 

@@ -37,12 +37,18 @@ export function isForNextProvider(result: SubmitResult): boolean {
 /** Whether the same provider may take the same message later. */
 export function isForLater(result: SubmitResult): boolean {
   if (result.kind !== 'rejected') return false;
-  return result.cause === 'busy' || result.cause === 'limited';
+  return result.cause === 'busy' || result.cause === 'throttled' || result.cause === 'limited';
+}
+
+/** Whether the provider takes no more than it took just now. */
+export function isThrottled(result: SubmitResult): boolean {
+  return result.kind === 'rejected' && result.cause === 'throttled';
 }
 
 /**
  * Whether the provider did its work; null when the result says nothing of that. A rejection of one message, sender or recipient
- * says nothing: it may come from a front end, or from this service, while the provider takes no message of anybody.
+ * says nothing: it may come from a front end, or from this service, while the provider takes no message of anybody. One that is
+ * throttled says nothing either: the rate of the project follows it.
  */
 export function didItsWork(result: SubmitResult): boolean | null {
   if (result.kind === 'accepted') return true;

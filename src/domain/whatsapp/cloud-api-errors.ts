@@ -4,17 +4,10 @@ const TOKEN_CODES: readonly number[] = [0, 3, 102, 190];
 /** Beside the range below. */
 const PERMISSION_CODES: readonly number[] = [10, 131005];
 
-/** Rates of the app, of the account and of the number. */
-const RATE_CODES: readonly number[] = [4, 17, 613, 80007, 130429];
-
 const CODES: Readonly<Record<RejectionClass, readonly number[]>> = {
   busy: [
     // The token.
     ...TOKEN_CODES,
-    // Rates of the app.
-    4,
-    17,
-    613,
     // Unknown, unavailable.
     1,
     2,
@@ -22,8 +15,10 @@ const CODES: Readonly<Record<RejectionClass, readonly number[]>> = {
     131016,
     133004,
   ],
-  // Rates of the account and of the number; the account in maintenance; a flow that is throttled.
-  limited: [80007, 130429, 131057, 132069],
+  // Rates of the app, of the account and of the number.
+  throttled: [4, 17, 613, 80007, 130429],
+  // The account in maintenance; a flow that is throttled.
+  limited: [131057, 132069],
   sender: [
     // The permission for this account.
     ...PERMISSION_CODES,
@@ -76,9 +71,9 @@ export function cloudApiErrorClass(code: number, isVerification: boolean): Rejec
   return CLASSES.get(code) ?? 'message';
 }
 
-/** Whether Meta takes no more messages for now, of whatever recipient. */
+/** Whether Meta takes no more messages than it took just now, of whatever recipient. */
 export function isRateError(code: number): boolean {
-  return RATE_CODES.includes(code);
+  return CLASSES.get(code) === 'throttled';
 }
 
 /** Whether the access token, or its permissions, have to be replaced. */

@@ -116,7 +116,7 @@ describe('a message that Meta takes', () => {
 
 describe('a message that Meta rejects', () => {
   test.each<[code: number, status: number, expected: object]>([
-    [130429, 429, { cause: 'limited', endsChain: false }],
+    [130429, 429, { cause: 'throttled', endsChain: false }],
     [131016, 503, { cause: 'busy', endsChain: false }],
     [1, 400, { cause: 'busy', endsChain: false }],
     [190, 401, { cause: 'busy', endsChain: false }],

@@ -256,7 +256,7 @@ describe('the gateway zoo', () => {
       false,
     ],
     ['status 403', { status: 403 }, BUSY, false],
-    ['status 429', { status: 429, body: 'slow down' }, BUSY, false],
+    ['status 429', { status: 429, body: 'slow down' }, { ...BUSY, cause: 'throttled' }, false],
     ['status 500', { status: 500, body: '{"id":"a1"}' }, UNKNOWN, false],
     ['status 503', { status: 503 }, UNKNOWN, false],
     ['status 503 and a known error', { status: 503, body: '{"retry":true}' }, BUSY, false],
@@ -286,6 +286,7 @@ describe('the gateway zoo', () => {
   it.each([
     ['by itself', [], 0],
     ['of one sender or number', [{ status: 429, class: 'limited' }], undefined],
+    ['that is none of the account', [{ status: 429, class: 'busy' }], undefined],
   ])(
     'after a 429 %s the gateway takes as many more of the project as it should',
     async (_, errors, ofRate) => {

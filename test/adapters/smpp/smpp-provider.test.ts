@@ -12,6 +12,7 @@ import type { Smsc } from './peer/smsc.ts';
 import type { SmppWorld } from './smpp-world.ts';
 
 const ESME_RTHROTTLED = 0x58;
+const ESME_RMSGQFUL = 0x14;
 const ESME_RINVSRCADR = 0x0a;
 const ESME_RINVDSTADR = 0x0b;
 const ESME_RSYSERR = 0x08;
@@ -49,6 +50,7 @@ const messages = (count: number, text = 'Hello') =>
   Array.from({ length: count }, (_, index) => aSubmission({ smsId: anSmsId(index), text }));
 
 const BUSY = { kind: 'rejected', cause: 'busy', endsChain: false } as const;
+const THROTTLED = { kind: 'rejected', cause: 'throttled', endsChain: false } as const;
 
 describeWithSmsc('the SMPP provider submits', () => {
   it('the SMPP provider binds as a transceiver of version 3.4', async () => {
@@ -180,7 +182,8 @@ describeWithSmsc('the SMPP provider submits', () => {
 
 describeWithSmsc('the SMPP provider and a rejection', () => {
   it.each<[name: string, status: number, result: Partial<SubmitResult>]>([
-    ['throttling', ESME_RTHROTTLED, BUSY],
+    ['throttling', ESME_RTHROTTLED, THROTTLED],
+    ['a full queue', ESME_RMSGQFUL, THROTTLED],
     ['a system error', ESME_RSYSERR, BUSY],
     ['an unknown sender', ESME_RINVSRCADR, { kind: 'rejected', cause: 'sender', endsChain: false }],
     ['a bad number', ESME_RINVDSTADR, { kind: 'rejected', endsChain: false }],
@@ -271,7 +274,7 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
     await world.timers.begun(FIRST_WAIT_MS);
     expect(await smsc.submits()).toHaveLength(1);
     pass(world, FIRST_WAIT_MS);
-    expect(await submitting).toMatchObject([BUSY, { kind: 'accepted' }]);
+    expect(await submitting).toMatchObject([THROTTLED, { kind: 'accepted' }]);
   });
 
   it('an accepted message without an id is unknown, because no receipt could be matched', async () => {

@@ -197,11 +197,11 @@ describe('checking the ability to send', () => {
     expect(peer.calls.map(({ method }) => method)).toEqual(['checkSendAbility']);
   });
 
-  it('a try after Telegram was busy goes under the request that is paid, and pays no second fee', async () => {
+  it('a try after Telegram took no more goes under the request that is paid, and pays no second fee', async () => {
     const provider = aProvider({ checkSendAbility: true });
     peer.misbehave('sendVerificationMessage', { kind: 'error', code: 'FLOOD_WAIT_3' });
-    expect(await resultOf(provider)).toMatchObject({ kind: 'rejected', cause: 'busy' });
-    expect(await resultOf(provider)).toMatchObject({ kind: 'rejected', cause: 'busy' });
+    expect(await resultOf(provider)).toMatchObject({ kind: 'rejected', cause: 'throttled' });
+    expect(await resultOf(provider)).toMatchObject({ kind: 'rejected', cause: 'throttled' });
     expect(await resultOf(provider, { attemptNumber: 1 })).toMatchObject({ kind: 'rejected' });
     peer.behaveAgain();
     const [first = '', second = ''] = peer.requests.keys();
@@ -281,8 +281,8 @@ describe('the errors of the Telegram Gateway', () => {
     ['ACCESS_TOKEN_REQUIRED', 'busy'],
     ['BALANCE_NOT_ENOUGH', 'busy'],
     ['CALLBACK_URL_INVALID', 'busy'],
-    ['FLOOD_WAIT', 'busy'],
-    ['FLOOD_WAIT_30', 'busy'],
+    ['FLOOD_WAIT', 'throttled'],
+    ['FLOOD_WAIT_30', 'throttled'],
     ['UNKNOWN_METHOD', 'busy'],
     ['SENDER_USERNAME_INVALID', 'sender'],
     ['SENDER_NOT_VERIFIED', 'sender'],
@@ -393,7 +393,12 @@ describe('a Telegram Gateway that misbehaves', () => {
     });
   });
 
-  it.each([401, 403, 404, 429])('HTTP %i in place of Telegram rejects a message as busy', async (status) => {
+  it.each([
+    [401, 'busy'],
+    [403, 'busy'],
+    [404, 'busy'],
+    [429, 'throttled'],
+  ])('HTTP %i in place of Telegram rejects a message with the cause %s', async (status, cause) => {
     peer.misbehave('sendVerificationMessage', {
       kind: 'response',
       status,
@@ -404,7 +409,7 @@ describe('a Telegram Gateway that misbehaves', () => {
       kind: 'rejected',
       reason: `Telegram responded with HTTP_${status}`,
       endsChain: false,
-      cause: 'busy',
+      cause,
     });
   });
 

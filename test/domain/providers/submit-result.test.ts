@@ -37,6 +37,7 @@ test.each<[what: string, result: SubmitResult, next: boolean, later: boolean, wo
   ['accepted', ACCEPTED, false, false, true],
   ['unknown', unknownResult('No response'), false, false, false],
   ['busy', rejectedAs('busy', ''), true, true, false],
+  ['throttled', rejectedAs('throttled', ''), true, true, null],
   ['limited', rejectedAs('limited', ''), true, true, null],
   ['sender', rejectedAs('sender', ''), true, false, null],
   ['message', rejectedAs('message', ''), false, false, null],

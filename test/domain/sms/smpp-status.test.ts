@@ -13,14 +13,22 @@ describe('the errors of an SMSC', () => {
     [0x0d, 'ESME_RBINDFAIL'],
     [0x0e, 'ESME_RINVPASWD'],
     [0x0f, 'ESME_RINVSYSID'],
-    [0x14, 'ESME_RMSGQFUL'],
     [0x15, 'ESME_RINVSERTYP'],
     [0x45, 'ESME_RSUBMITFAIL'],
     [0x53, 'ESME_RINVSYSTYP'],
-    [0x58, 'ESME_RTHROTTLED'],
     [0x64, 'ESME_RX_T_APPN'],
   ])('the status %d, %s, says that the provider is busy', (code, name) => {
     expect(smppStatus(code)).toEqual({ class: 'busy', reason: expect.stringMatching(sentenceWith(name)) });
+  });
+
+  it.each([
+    [0x14, 'ESME_RMSGQFUL'],
+    [0x58, 'ESME_RTHROTTLED'],
+  ])('the status %d, %s, says that the provider takes no more', (code, name) => {
+    expect(smppStatus(code)).toEqual({
+      class: 'throttled',
+      reason: expect.stringMatching(sentenceWith(name)),
+    });
   });
 
   it.each([

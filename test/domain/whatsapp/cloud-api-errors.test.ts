@@ -3,13 +3,14 @@ import type { RejectionClass } from '../../../src/domain/providers/rejection-cla
 import {
   cloudApiErrorClass,
   isCredentialsError,
+  isRateError,
   saysNotTaken,
 } from '../../../src/domain/whatsapp/cloud-api-errors.ts';
 
 test.each<[RejectionClass, readonly number[]]>([
   ['busy', [0, 3, 102, 190]],
-  ['busy', [4, 17, 613]],
-  ['limited', [80007, 130429, 131057, 132069]],
+  ['throttled', [4, 17, 613, 80007, 130429]],
+  ['limited', [131057, 132069]],
   ['sender', [10, 200, 250, 299, 131005]],
   ['busy', [1, 2, 131000, 131016, 133004]],
   ['sender', [33, 368, 131031, 131037, 131042, 131045, 131048, 133010]],
@@ -32,6 +33,11 @@ it.each([-1, 199, 300, 999_999, 131_099])(
 it('an error of the Cloud API with a code of tokens or permissions is about the credentials', () => {
   expect([0, 3, 10, 102, 190, 200, 299, 131005].every(isCredentialsError)).toBe(true);
   expect([1, 4, 100, 199, 300, 131000, 131026].some(isCredentialsError)).toBe(false);
+});
+
+it('an error of the Cloud API is about a rate with the codes of the app, the account and the number', () => {
+  expect([4, 17, 613, 80007, 130429].every(isRateError)).toBe(true);
+  expect([1, 131056, 131057, 190, -1].some(isRateError)).toBe(false);
 });
 
 it('an error of the Cloud API says that the message was not taken, except with the vague code', () => {
