@@ -158,6 +158,16 @@ describe('a message that Meta rejects', () => {
     });
   });
 
+  it.each([
+    [130429, 400, 0],
+    [80007, 429, 0],
+    [131056, 400, undefined],
+    [131016, 503, undefined],
+  ])('a project has a rate after the code %d with the status %d: %s', async (code, status, ofRate) => {
+    const { provider } = await resultFrom(failWith(code, status));
+    expect(provider.capacity({ ...TEXT }).ofRate).toBe(ofRate);
+  });
+
   it('the Cloud API provider lets a code go to the next channel when its recipient got too many messages', async () => {
     const peer = await CloudApiPeer.open(failWith(131056));
     expect(await cloudApi({ peer }).provider.submit(aWhatsappSubmission())).toEqual({

@@ -546,6 +546,32 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect(await projectsOf(smsc)).toBe('AAABAA');
   });
 
+  it('the parts that wait of a project at a rate hold up no text in parts of another, and begin none of its own', async () => {
+    const { smsc, world } = await openSmsc({ window: 3 });
+    const throttled = { status: ESME_RTHROTTLED };
+    await smsc.tell({
+      order: 'plan',
+      submits: [{ status: 0 }, throttled, throttled, { hold: true }, { hold: true }],
+    });
+    const long = world.provider.submit(aSubmission({ ...OF_A, text: THREE_PARTS }));
+    await world.timers.begun(THROTTLED_PART_WAIT_MS);
+    await responded(smsc, world);
+    const later = world.provider.submit(aSubmission({ ...OF_A, smsId: anSmsId(1), text: THREE_PARTS }));
+    await world.timers.begun(FIRST_WAIT_MS);
+    pass(world, FIRST_WAIT_MS);
+    const others = submitAll(
+      world.provider,
+      messages(2, THREE_PARTS).map((each) => ({ ...each, ...OF_B })),
+    );
+    // The first parts of both, while neither has a response.
+    await smsc.seen('submit', 5);
+    await smsc.tell({ order: 'release' });
+    expect(await others).toMatchObject(Array(2).fill({ kind: 'accepted' }));
+    expect((await projectsOf(smsc)).slice(3)).toBe('BBBBBB');
+    world.timers.finish();
+    expect(await Promise.all([long, later])).toMatchObject([{ kind: 'unknown' }, { kind: 'rejected' }]);
+  });
+
   it('the SMPP provider begins no more long texts than it can soon go on with, and short ones meanwhile', async () => {
     const { smsc, world } = await openSmsc({ window: 3 });
     await smsc.tell({ order: 'plan', submits: [{ hold: true }, { hold: true }, { hold: true }] });

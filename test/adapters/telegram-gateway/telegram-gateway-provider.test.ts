@@ -413,6 +413,18 @@ describe('a Telegram Gateway that misbehaves', () => {
     });
   });
 
+  it.each([
+    ['FLOOD_WAIT_3', 0],
+    ['HTTP_429', 0],
+    ['BALANCE_NOT_ENOUGH', undefined],
+  ])('a project has a rate after the error %s: %s', async (code, ofRate) => {
+    peer.misbehave('sendVerificationMessage', { kind: 'error', code });
+    const provider = aProvider();
+    await resultOf(provider);
+    const { projectId } = aSubmission();
+    expect(provider.capacity({ priority: 'code', projectId }).ofRate).toBe(ofRate);
+  });
+
   it('a message is rejected as busy when there is no connection to Telegram', async () => {
     expect(await resultOf(aProvider({ baseUrl: NO_SERVER }))).toEqual({
       kind: 'rejected',

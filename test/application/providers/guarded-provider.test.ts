@@ -172,6 +172,13 @@ describe('the circuit of a guarded provider', () => {
     expect(calls).toBe(11);
   });
 
+  it('a provider that throttles stays closed to nobody: the rate of the project follows it', async () => {
+    nextResult = () => ({ ...BUSY, cause: 'throttled' });
+    await submit(100);
+    expect(calls).toBe(100);
+    expect(guarded.health()).toEqual({ ok: true, detail: 'bound' });
+  });
+
   it('a project is told why the provider failed for its own messages, never for those of others', async () => {
     nextResult = () => BUSY;
     await together('a', 10);
