@@ -38,6 +38,38 @@ function gateWorld() {
   return { request, running, end, endPause, clock, pauses };
 }
 
+describe('a fair gate where three pieces of work may wait', () => {
+  const OVERLOADED = { rejection: { kind: 'overloaded' } };
+  const fullGate = () => {
+    const gate = new FairGate({ perKey: 2, all: 1, waiting: 3 }, { clock: { now: () => 0 } });
+    const done: string[] = [];
+    let open = (): void => undefined;
+    const first = gate.run('z', () => new Promise<void>((resolve) => (open = resolve)));
+    const run = (name: string) => gate.run(name.charAt(0), async () => void done.push(name));
+    return { run, done, open: () => open(), first };
+  };
+
+  it('rejects what has waited longest of the key with most when one of another key comes', async () => {
+    const { run, done, open, first } = fullGate();
+    const [lost, ...others] = ['a1', 'a2', 'a3'].map(run);
+    const all = [...others, run('b1'), first];
+    await expect(lost).rejects.toMatchObject(OVERLOADED);
+    open();
+    await Promise.all(all);
+    expect(done.toSorted()).toEqual(['a2', 'a3', 'b1']);
+  });
+
+  it('rejects one more of a key that would have as many as any', async () => {
+    const { run, done, open, first } = fullGate();
+    const all = ['a1', 'a2', 'b1'].map(run);
+    await expect(run('a3')).rejects.toMatchObject(OVERLOADED);
+    await expect(run('b2')).rejects.toMatchObject(OVERLOADED);
+    open();
+    await Promise.all([...all, first]);
+    expect(done.toSorted()).toEqual(['a1', 'a2', 'b1']);
+  });
+});
+
 describe('a fair gate', () => {
   it('a gate for two of a key and six in all lets so many work at a time', async () => {
     const { request, running, end } = gateWorld();

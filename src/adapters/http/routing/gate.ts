@@ -27,6 +27,25 @@ export interface Admitted<Caller> {
 }
 
 /**
+ * Waits for a round of the event loop that has time for a request that a gate has let through. Rejects as `ClientDisconnected`
+ * for a caller who leaves meanwhile, and without a round for one who left while the request was at the gate.
+ */
+export async function waitForRound({
+  request,
+  permit,
+}: Pick<Admitted<unknown>, 'request' | 'permit'>): Promise<void> {
+  rejectIfLeft(request);
+  const round = permit.waitForRound();
+  if (round === null) return;
+  await round;
+  rejectIfLeft(request);
+}
+
+function rejectIfLeft({ socket }: IncomingMessage): void {
+  if (socket.destroyed) throw new ClientDisconnected('the caller left while the request waited');
+}
+
+/**
  * A caller who waits at the gate, or for a round of the event loop behind it, holds a connection, not a place. Nothing is done
  * for one who has left meanwhile.
  */
@@ -37,9 +56,7 @@ export function behind<Caller>(
 ): Promise<HttpReply> {
   permit.suspend();
   const opened = async () => {
-    const round = permit.waitForRound();
-    if (round !== null) await round;
-    if (request.socket.destroyed) throw new ClientDisconnected('the caller left while the request waited');
+    await waitForRound({ request, permit });
     permit.resume();
     try {
       return await work();

@@ -62,10 +62,10 @@ export interface Input<Caller, Params, Query, Body> {
   /** Waits for something that takes long: meanwhile the request holds a connection, not a place. */
   readonly aside: <Result>(wait: () => Promise<Result>) => Promise<Result>;
   /**
-   * Resolves when a round of the event loop has time for what a gate of the handler has let through; null when that is now. What
-   * runs at a gate of the route has waited for it.
+   * Resolves when a round of the event loop has time for what a gate of the handler has let through. Rejects as
+   * `ClientDisconnected` for a caller who has left. What runs at a gate of the route has waited for it.
    */
-  readonly waitForRound: () => Promise<void> | null;
+  readonly waitForRound: () => Promise<void>;
 }
 
 /** The reply that a handler owes after what it documents. */

@@ -15,7 +15,7 @@ import { BODY_BYTES_MAX } from '../limits.ts';
 import type { HttpReply } from '../replies/http-reply.ts';
 import { ADMISSION_FRESH_MS } from './admission.ts';
 import type { DocumentedReply } from './documented.ts';
-import { type Admitted, behind, type Gate, projectGate } from './gate.ts';
+import { type Admitted, behind, type Gate, projectGate, waitForRound } from './gate.ts';
 import type { RequestPermit } from './request-permit.ts';
 import type { Declaration, ParamsOf, PathParams, Route } from './route-declaration.ts';
 import { namingUnknownFields, rejectIfStrict, unknownFields } from './unknown-fields.ts';
@@ -122,7 +122,7 @@ export function route<
       request,
       network: permit.network,
       aside: (wait) => aside(permit, wait),
-      waitForRound: () => permit.waitForRound(),
+      waitForRound: () => waitForRound({ request, permit }),
     });
     return unknown.length === 0 ? reply : namingUnknownFields(reply, unknown);
   };

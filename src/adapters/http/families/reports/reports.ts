@@ -16,6 +16,7 @@ import {
   REPORT_DOWNLOADS_PER_PROJECT_MAX,
   REPORT_LINKS_MAX,
   REPORT_LINKS_PER_ADDRESS_MAX,
+  REPORT_LINKS_WAITING_MAX,
 } from '../../limits.ts';
 import { ClientDisconnected, RequestRejected, usualEnvelope } from '../../replies/http-error.ts';
 import { file, type JsonReply, ok } from '../../replies/http-reply.ts';
@@ -62,7 +63,7 @@ export function reportRoutes(
   const admission = projectKey(authenticateProject);
   /** By network, as the downloads: made-up links take none of their places. */
   const links = new FairGate(
-    { perKey: REPORT_LINKS_PER_ADDRESS_MAX, all: REPORT_LINKS_MAX },
+    { perKey: REPORT_LINKS_PER_ADDRESS_MAX, all: REPORT_LINKS_MAX, waiting: REPORT_LINKS_WAITING_MAX },
     { clock: performance },
   );
   const downloads = new InFlight({ perKey: REPORT_DOWNLOADS_PER_ADDRESS_MAX, all: REPORT_DOWNLOADS_MAX });

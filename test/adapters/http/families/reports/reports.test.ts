@@ -9,7 +9,9 @@ import {
   REPORT_DOWNLOADS_PER_PROJECT_MAX,
   REPORT_LINKS_MAX,
   REPORT_LINKS_PER_ADDRESS_MAX,
+  REPORT_LINKS_WAITING_MAX,
 } from '../../../../../src/adapters/http/limits.ts';
+import { ClientDisconnected } from '../../../../../src/adapters/http/replies/http-error.ts';
 import { Rejected } from '../../../../../src/application/errors/rejected.ts';
 import type { Report } from '../../../../../src/domain/reports/report.ts';
 import { until } from '../../../../support/until.ts';
@@ -144,11 +146,35 @@ it('a link is looked up in a round of the event loop that has time for it', asyn
         beginRound = resolve;
       }),
   };
-  const reply = download?.serve({} as never, {} as never, { fileId: 'made-up-1' }, permit as never);
+  const request = { socket: { destroyed: false } };
+  const reply = download?.serve(request as never, {} as never, { fileId: 'made-up-1' }, permit as never);
   await setImmediate();
   expect(lookups).toEqual([]);
   beginRound();
   await until(() => lookups.length === 1);
   ends[0]?.();
   await expect(reply).rejects.toThrow(Rejected);
+});
+
+it('links are looked up for nobody who has left, and too many that wait get 503, of the address with most first', async () => {
+  const { routes } = reportRoutes({ browseReports } as never, null);
+  const download = routes.find(({ path }) => path === '/reports/files/:fileId');
+  const socket = { destroyed: false };
+  const ask = async (network: string) => {
+    const permit = { projectId: null, network, suspend() {}, waitForRound: () => null };
+    const params = { fileId: 'made-up-1' };
+    return download?.serve({ socket } as never, {} as never, params, permit as never);
+  };
+  const running = Promise.allSettled(['a', 'a', 'b', 'b'].map(ask));
+  await until(() => lookups.length === REPORT_LINKS_MAX);
+  const waiting = Array.from({ length: REPORT_LINKS_WAITING_MAX }, () => ask('many'));
+  const few = ask('few');
+  await expect(waiting[0]).rejects.toMatchObject({ rejection: { kind: 'overloaded' } });
+  await expect(ask('many')).rejects.toMatchObject({ rejection: { kind: 'overloaded' } });
+  socket.destroyed = true;
+  for (const end of ends) end();
+  await running;
+  await expect(few).rejects.toThrow(ClientDisconnected);
+  for (const each of waiting.slice(1)) await expect(each).rejects.toThrow(ClientDisconnected);
+  expect(lookups).toHaveLength(REPORT_LINKS_MAX);
 });
