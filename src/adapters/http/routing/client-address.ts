@@ -5,7 +5,8 @@ import { isListed, unmapped } from './ip-allow-list.ts';
 
 /** One IPv6 network of this size is usually one customer, who may use every address in it. */
 const IPV6_NETWORK_BITS = 64;
-const IPV6_NETWORK_BYTES = IPV6_NETWORK_BITS / 8;
+/** One customer may have as many such networks as are in one of this size. */
+const IPV6_SITE_BITS = 48;
 
 /** One more empties the memory. */
 const ADDRESSES_REMEMBERED_MAX = 1_000;
@@ -59,12 +60,26 @@ export function networkOf(address: string | undefined): string {
   return ipv6Network(address);
 }
 
-const ipv6Network = remembering((address) => {
-  const plain = unmapped(address);
-  if (!plain.includes(':') || !ipaddr.isValid(plain)) return plain;
-  const prefix = ipaddr.parse(plain).toByteArray().slice(0, IPV6_NETWORK_BYTES);
-  return `${Buffer.from(prefix).toString('hex')}/${IPV6_NETWORK_BITS}`;
-});
+/** The same in the table of connections: the address itself, or the first 48 bits when it is IPv6. */
+export function siteOf(address: string | undefined): string {
+  if (address === undefined || !address.includes(':')) return address ?? '';
+  return ipv6Site(address);
+}
+
+const ipv6Network = ipv6Prefix(IPV6_NETWORK_BITS);
+const ipv6Site = ipv6Prefix(IPV6_SITE_BITS);
+
+function ipv6Prefix(bits: number): (address: string) => string {
+  return remembering((address) => {
+    const plain = unmapped(address);
+    if (!plain.includes(':') || !ipaddr.isValid(plain)) return plain;
+    const prefix = ipaddr
+      .parse(plain)
+      .toByteArray()
+      .slice(0, bits / 8);
+    return `${Buffer.from(prefix).toString('hex')}/${bits}`;
+  });
+}
 
 /** The same function with a memory: the work on an address costs microseconds, and it is asked for with each request. */
 function remembering<Result>(resultOf: (address: string) => Result): (address: string) => Result {

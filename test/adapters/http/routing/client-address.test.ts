@@ -1,6 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, it, test } from 'vitest';
-import { clientAddressBehind, networkOf } from '../../../../src/adapters/http/routing/client-address.ts';
+import {
+  clientAddressBehind,
+  networkOf,
+  siteOf,
+} from '../../../../src/adapters/http/routing/client-address.ts';
 import { aProject } from '../../../support/builders.ts';
 import { HttpWorld } from '../http-world.ts';
 
@@ -28,6 +32,17 @@ test.each<[address: string | undefined, network: string]>([
   [undefined, ''],
 ])('the address %s counts as %s in limits by address', (address, network) => {
   expect(networkOf(address)).toBe(network);
+});
+
+test.each<[address: string | undefined, site: string]>([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '20010db80001/48'],
+  ['2001:db8:1:3::1', '20010db80001/48'],
+  ['2001:db8:2:2::1', '20010db80002/48'],
+  [undefined, ''],
+])('the address %s counts as %s in the table of connections', (address, site) => {
+  expect(siteOf(address)).toBe(site);
 });
 
 it('many addresses one after the other count as what each of them is', () => {

@@ -1,13 +1,14 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOf } from '../../routing/client-address.ts';
+import { siteOf } from '../../routing/client-address.ts';
 import { dropConnection } from './drop-connection.ts';
 import { NetworksBySize } from './networks-by-size.ts';
 
 /**
  * The open connections of a server, at most `connectionsMax`. One more closes one of the network that has most: the longest idle,
- * which may be the new one, or else the one whose request came first. So a network with few never pays for one with many. The
- * network is that of the connection's other end: all clients of a proxy are one.
+ * or else the one whose request came first. So a network with few never pays for one with many, and the new connection pays only
+ * for others of its own. The network is that of the connection's other end, of 48 bits when it is IPv6: all clients of a proxy
+ * are one.
  */
 export class ConnectionTable {
   readonly #connectionsMax: number;
@@ -23,21 +24,28 @@ export class ConnectionTable {
     return this.#connections.sockets;
   }
 
-  /** The connection has a request whose response has not gone out. */
+  /** The connection has a request that has arrived, and whose response has not gone out. */
   markBusy(socket: Socket): void {
     this.#connections.markBusy(socket);
   }
 
-  /** Every response of the connection has gone out. */
+  /** The connection has no such request, from now on: every response has gone out, or a request is arriving. */
   markIdle(socket: Socket): void {
     this.#connections.markIdle(socket);
   }
 
   #accept(socket: Socket): void {
     if (socket.destroyed) return;
-    this.#connections.add(socket, networkOf(socket.remoteAddress));
+    const network = siteOf(socket.remoteAddress);
+    const isFull = this.#connections.count >= this.#connectionsMax;
+    // Before the new one counts: of networks with as many as its own then, another pays.
+    if (isFull && !this.#connections.hasMost(network)) this.#closeOne();
+    this.#connections.add(socket, network);
     socket.once('close', () => this.#connections.remove(socket));
-    if (this.#connections.count <= this.#connectionsMax) return;
+    if (this.#connections.count > this.#connectionsMax) this.#closeOne();
+  }
+
+  #closeOne(): void {
     const closed = this.#connections.firstOfLargest();
     if (closed === null) return;
     // It closes later, and counts no more.

@@ -50,6 +50,11 @@ export class NetworksBySize {
     return new Set(this.#connections.keys());
   }
 
+  /** Whether no network has more connections than this one. */
+  hasMost(name: string): boolean {
+    return (this.#networks.get(name)?.count ?? 0) === this.#largest;
+  }
+
   /** Adds a new connection, which is idle. */
   add(socket: Socket, name: string): void {
     const network = this.#networks.get(name) ?? new Network(name);
@@ -79,14 +84,14 @@ export class NetworksBySize {
     if (network.idle.first === null) this.#place(network);
   }
 
-  /** Does nothing for a connection that is not there. */
+  /** It is idle from now on, also when it was before. Does nothing for a connection that is not there. */
   markIdle(socket: Socket): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return;
     const { network, node } = connection;
-    const wasAllBusy = network.idle.first === null;
+    const { first } = network.idle;
     node.moveToEndOf(network.idle);
-    if (wasAllBusy) this.#place(network);
+    if (first === null || first === socket) this.#place(network);
   }
 
   /**

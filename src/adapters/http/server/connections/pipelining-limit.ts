@@ -103,6 +103,12 @@ function linesOf({ rawHeaders, rawTrailers }: IncomingMessage): number {
   return (rawHeaders.length + rawTrailers.length) / 2;
 }
 
+/** Whether some of the body has not come. */
+function isArriving({ complete, headers }: IncomingMessage): boolean {
+  const { 'content-length': announced, 'transfer-encoding': chunked } = headers;
+  return !complete && (chunked !== undefined || Number(announced ?? 0) > 0);
+}
+
 interface ConnectionLimits {
   /** Of waiting requests, by address. */
   readonly rounds: FairRounds;
@@ -138,6 +144,8 @@ class Connection implements Waiting {
   #openLines = 0;
   /** How many of the open ones are being served; the others wait. */
   #served = 0;
+  /** Whether an open request has arrived. */
+  #isBusy = false;
   /** It has as many open requests as it may: nothing more is read. */
   #isFull = false;
   /** Where what it sends waits for what others send; null when it does not wait. */
@@ -222,8 +230,9 @@ class Connection implements Waiting {
 
   take(request: IncomingMessage, response: ServerResponse): void {
     const isFirst = this.open.length === 0;
-    if (isFirst) this.#parts.table.markBusy(this.#socket);
     this.open.push(response);
+    if (isArriving(request)) request.once('end', () => this.#markInTable());
+    this.#markInTable();
     this.#openLines += linesOf(request);
     if (this.#isAtLimit()) this.#pause();
     response.on('close', this.#onClose);
@@ -280,10 +289,19 @@ class Connection implements Waiting {
     if (index === -1) return;
     this.open.splice(index, 1);
     this.#openLines -= linesOf(response.req);
-    if (this.open.length === 0) this.#parts.table.markIdle(this.#socket);
+    this.#markInTable();
     this.#served -= 1;
     this.#serveAfterRead();
     if (!this.#isAtLimit()) this.#resume();
+  }
+
+  /** A request that is still arriving keeps a connection no more than none does: anybody may send one slowly. */
+  #markInTable(): void {
+    const { table } = this.#parts;
+    const wasBusy = this.#isBusy;
+    this.#isBusy = this.open.some(({ req }) => !isArriving(req));
+    if (!this.#isBusy) table.markIdle(this.#socket);
+    else if (!wasBusy) table.markBusy(this.#socket);
   }
 
   /**

@@ -7,6 +7,8 @@ import { RawConnection } from '../../raw-connection.ts';
 const CONNECTIONS_MAX = 3;
 const BODY = '{"phoneNumber":"9647701234567","smsType":"verification","verificationCode":"123456"}';
 const SEND = `POST /sms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${DEV_KEY}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
+/** The caller is told to go on when the service has the head. */
+const SLOW_HEAD = SEND.slice(0, -BODY.length).replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n');
 const LIVENESS = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 const ALIVE = '"status":"ok"';
 
@@ -114,6 +116,67 @@ describe('a full table with connections of several addresses', () => {
     const another = await open('127.0.0.5');
     await idle[1].untilClosed();
     for (const connection of [idle[0], another]) await isServed(connection);
+    openGate();
+    expect(await busy.until(/200 OK/)).toContain('200 OK');
+  });
+
+  it('a new connection is served when each address has one connection with a request', async () => {
+    const busy = [await open('127.0.0.2'), await open('127.0.0.3'), await open('127.0.0.4')] as const;
+    for (const [index, connection] of busy.entries()) {
+      connection.write(SEND);
+      while (world.api.sent.length <= index) await setImmediate();
+    }
+    await isServed(await open('127.0.0.5'));
+    await busy[0].untilClosed();
+    openGate();
+    for (const connection of busy.slice(1)) expect(await connection.until(/200 OK/)).toContain('200 OK');
+  });
+
+  it.each([
+    ['alone', ''],
+    ['behind another request', LIVENESS],
+  ])(
+    'a request that arrives slowly, %s, keeps its connection no longer than none would',
+    async (_, before) => {
+      const slow = await open('127.0.0.2');
+      slow.write(before + SLOW_HEAD);
+      await slow.until(/100 Continue/);
+      const idle = [await open('127.0.0.3'), await open('127.0.0.4')] as const;
+      for (const connection of idle) await isServed(connection);
+      const newest = await open('127.0.0.5');
+      await slow.untilClosed();
+      for (const connection of [...idle, newest]) await isServed(connection);
+      await isServed(await open('127.0.0.6'));
+      await idle[0].untilClosed();
+      for (const connection of [idle[1], newest]) await isServed(connection);
+    },
+  );
+
+  it('a connection that was idle for long and begins a request is not closed before another that is idle', async () => {
+    const first = await open('127.0.0.2');
+    await isServed(first);
+    const idle = [await open('127.0.0.3'), await open('127.0.0.4')] as const;
+    for (const connection of idle) await isServed(connection);
+    first.write(SLOW_HEAD);
+    await first.until(/100 Continue/);
+    await isServed(await open('127.0.0.5'));
+    await idle[0].untilClosed();
+    first.write(BODY);
+    while (world.api.sent.length === 0) await setImmediate();
+    openGate();
+    expect(await first.until(/200 OK/)).toContain('200 OK');
+  });
+
+  it('a request whose body has come keeps its connection while others are idle', async () => {
+    const busy = await open('127.0.0.2');
+    busy.write(SLOW_HEAD);
+    await busy.until(/100 Continue/);
+    busy.write(BODY);
+    while (world.api.sent.length === 0) await setImmediate();
+    const idle = [await open('127.0.0.3'), await open('127.0.0.4')] as const;
+    for (const connection of idle) await isServed(connection);
+    await isServed(await open('127.0.0.5'));
+    await idle[0].untilClosed();
     openGate();
     expect(await busy.until(/200 OK/)).toContain('200 OK');
   });
