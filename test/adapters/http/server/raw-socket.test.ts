@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
+import { SERVER_LIMITS, SHARED_BODY_PIECE_BYTES } from '../../../../src/adapters/http/limits.ts';
 import { DEV_KEY } from '../../../support/builders.ts';
 import { until } from '../../../support/until.ts';
 import { HttpWorld } from '../http-world.ts';
@@ -309,6 +309,16 @@ describe('tunnels', () => {
     connection.write(`${SEND}${GET}${CONNECT}`);
     const received = await connection.untilClosed();
     expect(received.match(/HTTP\/1.1 [0-9]+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  it('a client that asks for a tunnel behind a long reply gets the whole reply first', async () => {
+    const connection = await open();
+    connection.write(`GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n${CONNECT}`);
+    const received = await connection.untilClosed();
+    const [head = ''] = received.split('\r\n\r\n', 1);
+    const length = Number(/Content-Length: ([0-9]+)/.exec(head)?.[1]);
+    expect(length).toBeGreaterThan(SHARED_BODY_PIECE_BYTES);
+    expect(received.slice(head.length + 4 + length)).toMatch(/^HTTP\/1.1 400/);
   });
 
   it('a client that asked for a tunnel is disconnected when nothing moves on the connection', async () => {

@@ -47,6 +47,8 @@ export function replyToProtocolErrors(server: Server, surroundings: Surroundings
   server.on('connection', (socket) => socket.on('error', () => {}));
   server.on('connect', (_request: IncomingMessage, socket) => {
     socket.on('timeout', () => socket.destroy());
+    // Node no longer tells the reply that is going out when the client has read the piece before.
+    socket.on('drain', () => surroundings.openResponses(socket)[0]?.emit('drain'));
     endInOrder(socket, '', MALFORMED_REQUEST, surroundings);
   });
 }
