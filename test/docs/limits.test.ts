@@ -56,6 +56,7 @@ import {
   REPORT_LIMIT_MAX,
   REPORT_LINKS_MAX,
   REPORT_LINKS_PER_ADDRESS_MAX,
+  REPORT_LINKS_WAITING_MAX,
   REPORT_PAGE_MAX,
   REPORT_PHONE_NUMBER_CHARACTERS_MAX,
   REPORT_PHONE_NUMBERS_MAX,
@@ -313,7 +314,7 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'connections',
         `${number(SERVER_LIMITS.connectionsMax)}; one more closes one of the address that has most: ` +
-          'the one that has been idle longest, or else the one whose request came first',
+          'the one that has been idle longest, or whose request has been arriving for longest, or else the one whose request came first',
       ],
       [
         'connections with a request on which nothing moves',
@@ -337,7 +338,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'links of reports looked up at a time',
-        `${REPORT_LINKS_PER_ADDRESS_MAX} of one address, ${REPORT_LINKS_MAX} in all; more wait, by address in rotation`,
+        `${REPORT_LINKS_PER_ADDRESS_MAX} of one address, ${REPORT_LINKS_MAX} in all; ${number(REPORT_LINKS_WAITING_MAX)} more wait, by address in rotation; then one of the address with most gets 503 \`overloaded\``,
       ],
       [
         'files of the page at `/docs` and `/openapi.json` on their way to clients',
