@@ -96,11 +96,12 @@ export class CloudApiProvider implements ChannelProvider {
 
   capacity(backlog: Backlog): ProviderCapacity {
     const capacity = this.#options.http.capacity(backlog);
-    const { free, passing, waiting, ahead } = capacity;
+    const { free, passing, waiting, ahead, ofRate } = capacity;
     return {
       ...capacity,
       free: Math.max(0, free - this.#lookups.size),
       passing: Math.max(0, passing - this.#lookups.sizeOf(backlog)),
+      ...(ofRate === undefined ? {} : { ofRate: Math.max(0, ofRate - this.#lookups.sizeOf(backlog)) }),
       waiting: waiting + this.#lookups.sizeOf(backlog),
       ahead: ahead + this.#lookups.sizeAhead(backlog.priority),
     };

@@ -1,6 +1,4 @@
 import {
-  isSuccessStatus,
-  isTooMany,
   PROVIDER_RESPONSE_MEMBERS_MAX,
   type ProviderRequest,
   type ProviderResponse,
@@ -42,7 +40,10 @@ export class GraphApi {
       url: `${this.#base}/${escaped(path)}`,
       headers: { ...this.#headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
-      isThrottled: (response) => this.#isThrottled(response),
+      isThrottled: (response) => {
+        const read = this.read(response);
+        return read.kind === 'error' && isRateError(read.error.code);
+      },
     };
   }
 
@@ -55,12 +56,6 @@ export class GraphApi {
     if (read.kind !== 'error') return read;
     const { code } = read.error;
     return { ...read, error: { code, message: this.#masked(wordsOf(read.error)) } };
-  }
-
-  #isThrottled(response: ProviderResponse): boolean {
-    if (response.kind !== 'responded' || isSuccessStatus(response.status)) return false;
-    const read = this.read(response);
-    return read.kind === 'error' ? isRateError(read.error.code) : isTooMany(response);
   }
 }
 

@@ -3,7 +3,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { Agent } from 'undici';
 import { PROVIDER_WAIT_MS } from '../../application/ports/channel-provider.ts';
 import {
-  isTooMany,
+  isTooManyRequests,
   isUnclearStatus,
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MS,
@@ -114,15 +114,14 @@ export class UndiciProviderHttp implements ProviderHttp {
     });
   }
 
-  send(request: ProviderRequest): Promise<ProviderResponse> {
-    if (!URL.canParse(request.url))
-      return Promise.resolve({ kind: 'not-sent', reason: 'The URL is not one' });
+  async send(request: ProviderRequest): Promise<ProviderResponse> {
+    if (!URL.canParse(request.url)) return { kind: 'not-sent', reason: 'The URL is not one' };
     this.#bodyBytesMax = Math.max(this.#bodyBytesMax, request.responseBytesMax ?? 0);
-    return new Promise((resolve) => {
-      const settle = (response: ProviderResponse): void => {
-        this.#noteResult(call.backlog.projectId, response, request.isThrottled ?? isTooMany);
+    const response = await new Promise<ProviderResponse>((resolve) => {
+      const settle = (settled: ProviderResponse): void => {
+        // First: what it says of the rate counts for what goes out next.
+        resolve(settled);
         this.#release(call);
-        resolve(response);
       };
       const call: ProviderCall = new ProviderCall(request, this.#deadlines, {
         settle,
@@ -135,6 +134,8 @@ export class UndiciProviderHttp implements ProviderHttp {
       this.#waiting.add(call);
       this.#dispatchSoon();
     });
+    this.#noteResult(request, response);
+    return response;
   }
 
   whenHandedOver(listener: (backlog: Backlog) => void): void {
@@ -174,18 +175,19 @@ export class UndiciProviderHttp implements ProviderHttp {
   /** What waits goes out when a rate allows it, or when a request in flight is fresh no longer. */
   #dispatchLater(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    const waits = [this.#waiting.rateAllowsMs(), this.#waiting.freshEndsMs()].filter((ms) => ms !== null);
+    const waits = [this.#waiting.heldByRateMs(), this.#waiting.freshEndsMs()].filter((ms) => ms !== null);
     if (waits.length === 0) return;
     this.#timer = setTimeout(() => this.#dispatch(), Math.ceil(Math.min(...waits)));
   }
 
   #noteResult(
-    projectId: string,
+    { backlog, isThrottled = isTooManyRequests }: ProviderRequest,
     response: ProviderResponse,
-    isThrottled: (response: ProviderResponse) => boolean,
   ): void {
-    if (isThrottled(response)) this.#waiting.noteThrottled(projectId);
-    else if (isTaken(response)) this.#waiting.noteTaken(projectId);
+    // What submits no message is of no project.
+    if (backlog === undefined) return;
+    if (isThrottled(response)) this.#waiting.noteThrottled(backlog.projectId);
+    else if (isTaken(response)) this.#waiting.noteTaken(backlog.projectId);
   }
 
   #free(): number {
@@ -205,5 +207,5 @@ export class UndiciProviderHttp implements ProviderHttp {
 
 /** Whether the provider took the request, also to say that something is wrong with it. */
 function isTaken(response: ProviderResponse): boolean {
-  return response.kind === 'responded' && !isTooMany(response) && !isUnclearStatus(response.status);
+  return response.kind === 'responded' && !isTooManyRequests(response) && !isUnclearStatus(response.status);
 }

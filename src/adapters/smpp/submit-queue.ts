@@ -1,9 +1,9 @@
 import { FairQueue } from '../../application/providers/fair-queue.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/providers/submission-share.ts';
+import { CLOSED_CAPACITY, type ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import type { SmppSession, Timeouts } from './smpp-session.ts';
-import { isThrottled, type SubmitResponse } from './submit-response.ts';
+import { isTaken, isThrottled, type SubmitResponse } from './submit-response.ts';
 
 /** The limit of a provider counts what it sent in this time, in milliseconds. */
 const RATE_WINDOW_MS = 1_000;
@@ -103,10 +103,10 @@ export class SubmitQueue {
     this.#onHandedOver = listener;
   }
 
-  /** Without limit while no session is open: what comes then is given up at once. */
+  /** Closed while no session is open: what comes then is given up at once. */
   capacity(backlog: Backlog): ProviderCapacity {
     const sessions = this.#options.sessions();
-    if (this.#isClosed || sessions.length === 0) return UNLIMITED_CAPACITY;
+    if (this.#isClosed || sessions.length === 0) return CLOSED_CAPACITY;
     return this.#waiting.capacity(backlog, Math.min(placesOf(sessions), this.#leftOfLimit()));
   }
 
@@ -208,11 +208,8 @@ export class SubmitQueue {
   #noteResponse(message: OutgoingMessage, response: SubmitResponse): void {
     if (response.kind !== 'responded') return;
     const { projectId } = message.backlog;
-    if (!isThrottled(response.status)) {
-      this.#waiting.noteTaken(projectId);
-      return;
-    }
-    this.#waiting.noteThrottled(projectId);
+    if (isTaken(response.status)) this.#waiting.noteTaken(projectId);
+    if (isThrottled(response.status)) this.#waiting.noteThrottled(projectId);
     if (!message.hasThrottled || this.#throttled.has(message)) return;
     this.#throttled.add(message);
     this.#after(THROTTLED_PART_WAIT_MS, () => {
@@ -224,7 +221,7 @@ export class SubmitQueue {
   /** Pumps again when a rate allows the next part. */
   #pumpAtRates(): void {
     this.#cancelRateTimer();
-    const waitMs = this.#isClosed ? null : this.#waiting.rateAllowsMs();
+    const waitMs = this.#isClosed ? null : this.#waiting.heldByRateMs();
     this.#cancelRateTimer = waitMs === null ? () => {} : this.#after(waitMs, () => {});
   }
 

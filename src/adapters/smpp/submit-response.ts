@@ -19,6 +19,11 @@ export function submitResponseOf(pdu: IncomingPdu | null): SubmitResponse {
   return { kind: 'responded', status, messageId };
 }
 
+/** Whether the SMSC took the message, also to say that something is wrong with it. */
+export function isTaken(status: number): boolean {
+  return status === ESME_ROK || !['busy', 'throttled'].includes(smppStatus(status).class);
+}
+
 /** Whether the SMSC asks for fewer messages. */
 export function isThrottled(status: number): boolean {
   return status !== ESME_ROK && smppStatus(status).class === 'throttled';

@@ -102,8 +102,8 @@ export class AdmitStarts {
     if (hasWaited && !isOnlyWaiting) return null;
     const backlog = { priority: messagePriority(message), projectId };
     const isForAny = isOnlyWaiting || isAtRate(route[0]?.capacity(backlog));
-    const callable = route.filter((each) => each.health().circuit !== 'open');
-    const asked = isForAny ? callable : route.slice(0, 1);
+    const open = route.filter((each) => each.capacity(backlog).isClosed !== true);
+    const asked = isForAny ? open : route.slice(0, 1);
     const keyOf = ({ name }: ChannelProvider): ProviderKey => ({ channel, environment, provider: name });
     const retryAts = asked.map((each) => submissionCapacity.retryAt(keyOf(each), backlog, now));
     const [first, ...others] = asked.filter((_, index) => retryAts[index] === null);
@@ -118,7 +118,7 @@ export class AdmitStarts {
         attemptNumber,
         provider,
         key: keyOf(provider),
-        others: callable.filter((each) => each !== provider),
+        others: open.filter((each) => each !== provider),
         backlog,
         jobDueAt: at,
         isAgain: isOnlyWaiting,

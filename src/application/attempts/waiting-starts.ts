@@ -23,13 +23,13 @@ interface WaitingPorts {
 }
 
 /**
- * An attempt that begins as soon as its provider has capacity, or another one while that one throttles its project, and at the
- * latest with its job.
+ * An attempt that begins as soon as its provider has capacity, and at the latest with its job. While its provider throttles its
+ * project, it also begins when another one has capacity by the time that its own hands over something or has a result.
  */
 export interface WaitingStart extends AttemptRef {
   readonly provider: ChannelProvider;
   readonly key: ProviderKey;
-  /** The other providers that may have it. */
+  /** The other providers of its route. */
   readonly others: readonly ChannelProvider[];
   readonly backlog: Backlog;
   /** When its job is due. */
@@ -132,18 +132,21 @@ export class WaitingStarts {
   takeReady(): readonly WaitingStart[] {
     this.#dropOverdue();
     const ready: WaitingStart[] = [];
-    const budgets = new Map<Queue, StartBudget>();
-    const budgetOf = (queue: Queue): StartBudget => {
-      const budget = budgets.get(queue) ?? queue.budgetForWaiting();
-      budgets.set(queue, budget);
+    const budgetsOfOthers = new Map<Queue, StartBudget>();
+    const budgetAt = (other: ChannelProvider): StartBudget => {
+      const queue = this.#queueOf(other);
+      const budget = budgetsOfOthers.get(queue) ?? queue.budgetForNew();
+      budgetsOfOthers.set(queue, budget);
       return budget;
     };
-    const budgetFor = ({ queue, provider, others, backlog }: Waiting): StartBudget | undefined => {
-      const alternatives = isAtRate(provider.capacity(backlog)) ? others : [];
-      const queues = [queue, ...alternatives.map((each) => this.#queueOf(each))];
-      return queues.map(budgetOf).find((budget) => budget.allows(backlog));
-    };
     for (const queue of this.#toRecheck) {
+      const own = queue.budgetForWaiting();
+      const budgetFor = ({ provider, others, backlog }: Waiting): StartBudget | undefined => {
+        if (own.allows(backlog) || !isAtRate(provider.capacity(backlog)))
+          return own.allows(backlog) ? own : undefined;
+        const open = others.filter((each) => each.capacity(backlog).isClosed !== true);
+        return open.map(budgetAt).find((budget) => budget.allows(backlog));
+      };
       const take = () => queue.starts.take((waiting) => budgetFor(waiting) !== undefined);
       for (let waiting = take(); waiting !== null; waiting = take()) {
         budgetFor(waiting)?.use(waiting.backlog);

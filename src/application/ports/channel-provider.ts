@@ -77,7 +77,7 @@ export interface ChannelProvider {
    * How many more submissions of a backlog go out at once, and how many of it and ahead of it wait: attempts begin only when they
    * soon go out. `free` and `ahead` are of the provider, `waiting` and `passing` of the project. A caller that needs only the
    * first two may name no project (`NO_PROJECT`): it has nothing in flight.
-   * `UNLIMITED_CAPACITY` when none ever waits, and when each is rejected at once.
+   * `UNLIMITED_CAPACITY` when none ever waits, `CLOSED_CAPACITY` when each is rejected at once.
    */
   capacity(backlog: Backlog): ProviderCapacity;
   /**

@@ -36,7 +36,7 @@ export type ProviderResponse =
  * response ends within `PROVIDER_RESPONSE_MS` and is no longer than the request allows, or is `unclear`.
  */
 export interface ProviderHttp {
-  /** Never rejects. */
+  /** Rejects only when `isThrottled` throws. */
   send(request: ProviderRequest): Promise<ProviderResponse>;
   /** The listener is told of each request that goes out. There is one at most. */
   whenHandedOver(listener: (backlog: Backlog) => void): void;
@@ -56,7 +56,7 @@ export const PROVIDER_RESPONSE_MS = 9_000;
 export const TOO_MANY_REQUESTS = 429;
 
 /** Whether the status of a response says that the other side takes no more now. */
-export function isTooMany(response: ProviderResponse): boolean {
+export function isTooManyRequests(response: ProviderResponse): boolean {
   return response.kind === 'responded' && response.status === TOO_MANY_REQUESTS;
 }
 

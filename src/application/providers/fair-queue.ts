@@ -36,6 +36,8 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   /** Those of all projects that were fresh when they were counted last, the oldest first. */
   readonly #fresh = new Set<Begun>();
   readonly #rates: ThrottledRates;
+  /** Projects that were passed over for their rates. */
+  readonly #heldByRate = new Set<string>();
   readonly #freshMs: number;
   readonly #now: () => number;
   #inFlightOfAll = 0;
@@ -73,9 +75,18 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return null;
   }
 
-  /** In how many milliseconds the rate of a project allows one that waits; null when no rate holds any. */
-  rateAllowsMs(): number | null {
-    return this.#rates.waitMs((projectId) => this.#waitingOf(projectId) > 0);
+  /**
+   * In how many milliseconds a rate allows one that `take` has passed over for it since the last call; null when it passed over
+   * none.
+   */
+  heldByRateMs(): number | null {
+    let soonest: number | null = null;
+    for (const projectId of this.#heldByRate) {
+      const ms = this.#rates.waitMs(projectId);
+      if (soonest === null || ms < soonest) soonest = ms;
+    }
+    this.#heldByRate.clear();
+    return soonest;
   }
 
   /** Whether the provider throttles the project. */
@@ -98,13 +109,14 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
    * its share in flight has no less: what waits of it takes the places that come back first.
    */
   capacity(backlog: Backlog, free: number): ProviderCapacity {
+    const waitingOfProject = this.#waitingOf(backlog.projectId);
     const ofRate = this.#rates.allowed(backlog.projectId);
     return {
       free: Math.max(0, free - this.#waiting.size),
-      passing: Math.max(0, this.#moreOf(backlog.projectId, free) - this.#waitingOf(backlog.projectId)),
+      passing: Math.max(0, this.#moreOf(backlog.projectId, free) - waitingOfProject),
       waiting: this.#waiting.sizeOf(backlog),
       ahead: this.#waiting.sizeAhead(backlog.priority),
-      ...(ofRate === null ? {} : { ofRate }),
+      ...(ofRate === null ? {} : { ofRate: Math.max(0, ofRate - waitingOfProject) }),
     };
   }
 
@@ -128,7 +140,14 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
    */
   take(free: number, mayTake: (item: Item) => boolean = () => true): Item | null {
     if (free <= 0) return null;
-    return this.#waiting.take((item) => this.#moreOf(item.backlog.projectId, free) > 0 && mayTake(item));
+    return this.#waiting.take((item) => {
+      const { projectId } = item.backlog;
+      if (this.#rates.allowed(projectId) === 0) {
+        this.#heldByRate.add(projectId);
+        return false;
+      }
+      return this.#moreOf(projectId, free) > 0 && mayTake(item);
+    });
   }
 
   /** Counts an item as in flight until the function that it returns is called, once. */

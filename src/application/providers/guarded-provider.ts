@@ -13,7 +13,7 @@ import {
   type ProjectCircuit,
   type ProviderCircuits,
 } from '../../domain/providers/provider-circuit.ts';
-import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/providers/submission-share.ts';
+import { CLOSED_CAPACITY, type ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import {
   didItsWork,
   rejectedAs,
@@ -104,7 +104,7 @@ export class GuardedProvider implements ChannelProvider {
   capacity(backlog: Backlog): ProviderCapacity {
     const { provider, clock } = this.#ports;
     const attempt = attemptAt(this.#circuitsFor(backlog.projectId), clock.now());
-    return attempt === null ? UNLIMITED_CAPACITY : provider.capacity(backlog);
+    return attempt === null ? CLOSED_CAPACITY : provider.capacity(backlog);
   }
 
   health(): ProviderHealth {

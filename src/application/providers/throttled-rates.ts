@@ -1,5 +1,5 @@
 import { millisecondsInSecond } from 'date-fns/constants';
-import { isTooMuch, type Results, sendRateAfter } from '../../domain/providers/send-rate.ts';
+import { areMostlyRejected, type Results, sendRateAfter } from '../../domain/providers/send-rate.ts';
 
 /** Of a burst that a provider rejects, the first rejections count, and those that come so soon do not. In milliseconds. */
 const THROTTLED_ONCE_MS = 1_000;
@@ -56,7 +56,7 @@ export class ThrottledRates {
     const before = this.#rateOf(projectId);
     if (before !== null && now - before.at < THROTTLED_ONCE_MS) return;
     const lately = this.#lately(projectId);
-    if (!isTooMuch(lately)) return;
+    if (!areMostlyRejected(lately)) return;
     const reached = Math.max(lately.taken, before === null ? 0 : reachedBy(before, now));
     this.#rates.delete(projectId);
     this.#forget(now);
@@ -81,14 +81,9 @@ export class ThrottledRates {
     rate.nextAt = Math.max(rate.nextAt, now - CATCH_UP_MS) + intervalMs(rate.reached, now - rate.at);
   }
 
-  /** In how many milliseconds one of these projects may send that may not now; null when there is none. */
-  waitMs(isAmong: (projectId: string) => boolean): number | null {
-    const now = this.#now();
-    let nextAt = Number.POSITIVE_INFINITY;
-    for (const [projectId, rate] of this.#rates) {
-      if (rate.nextAt > now && rate.nextAt < nextAt && isAmong(projectId)) nextAt = rate.nextAt;
-    }
-    return nextAt === Number.POSITIVE_INFINITY ? null : Math.ceil(nextAt - now);
+  /** In how many milliseconds, 1 at least, the next request of the project may go out that might not a moment ago. */
+  waitMs(projectId: string): number {
+    return Math.max(1, Math.ceil((this.#rateOf(projectId)?.nextAt ?? 0) - this.#now()));
   }
 
   #rateOf(projectId: string): Rate | null {

@@ -15,8 +15,8 @@ export interface Results {
   readonly rejected: number;
 }
 
-/** Whether so many are rejected that the project sends more than the provider takes. */
-export function isTooMuch({ taken, rejected }: Results): boolean {
+/** Whether half or more are rejected: the project sends more than the provider takes. */
+export function areMostlyRejected({ taken, rejected }: Results): boolean {
   return rejected >= REJECTED_SHARE * (taken + rejected);
 }
 

@@ -67,6 +67,8 @@ export interface ProviderCapacity {
   readonly ahead: number;
   /** How many more of the project it gets at once at its rate. Absent unless the provider throttles the project. */
   readonly ofRate?: number;
+  /** Whether it rejects each submission of the project at once. */
+  readonly isClosed?: true;
 }
 
 /** The capacity of a provider at which no submission waits. */
@@ -76,6 +78,9 @@ export const UNLIMITED_CAPACITY: ProviderCapacity = {
   waiting: 0,
   ahead: 0,
 };
+
+/** The capacity of a provider that rejects each submission at once: none waits there. */
+export const CLOSED_CAPACITY: ProviderCapacity = { ...UNLIMITED_CAPACITY, isClosed: true };
 
 /** Whether the project has a rate, because the provider throttles it; false without a provider. */
 export function isAtRate(capacity: ProviderCapacity | undefined): boolean {

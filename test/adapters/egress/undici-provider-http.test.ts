@@ -23,7 +23,7 @@ import {
   type ProviderResponse,
 } from '../../../src/application/ports/provider-http.ts';
 import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
-import { PLACES_PER_KEPT } from '../../../src/domain/providers/submission-share.ts';
+import { NO_PROJECT, PLACES_PER_KEPT } from '../../../src/domain/providers/submission-share.ts';
 import { withCertificateAuthority } from '../../support/certificates.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
 import { portOf } from '../../support/port-of.ts';
@@ -427,6 +427,26 @@ describe('the HTTP client of a provider', () => {
       expect('ofRate' in http.capacity(backlog)).toBe(expected);
     },
   );
+
+  it('a request that submits no message gives nobody a rate', async () => {
+    const peer = await serve((response) => response.writeHead(429).end());
+    const http = client();
+    expect(await http.send({ method: 'POST', url: peer.url('/revoke') })).toMatchObject({ status: 429 });
+    expect(http.capacity({ priority: 'code', projectId: NO_PROJECT })).not.toHaveProperty('ofRate');
+  });
+
+  it('a request whose reader fails leaves its place to others', async () => {
+    const peer = await serve((response) => response.end());
+    const http = client();
+    const backlog = { priority: 'code', projectId: 'a' } as const;
+    const isThrottled = () => {
+      throw new Error('not readable');
+    };
+    await expect(http.send({ method: 'POST', url: peer.url('/'), backlog, isThrottled })).rejects.toThrow(
+      'not readable',
+    );
+    expect(http.capacity(backlog).free).toBe(PROVIDER_REQUESTS_MAX);
+  });
 
   it('of the requests that wait the codes are sent first, then projects in rotation', async () => {
     const held: ServerResponse[] = [];

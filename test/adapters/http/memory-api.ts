@@ -35,6 +35,8 @@ export class MemoryApi {
   sendRejection: Rejection | null = null;
   /** Thrown by every use case but authentication and readiness while set. */
   fault: Error | null = null;
+  /** Requests with a key wait for this promise, before their bodies are read. */
+  keyGate: Promise<void> = Promise.resolve();
   /** Sends wait for this promise before they resolve. */
   gate: Promise<void> = Promise.resolve();
   readonly sent: SendCommand[] = [];
@@ -56,6 +58,7 @@ export class MemoryApi {
   readonly authenticateProject = {
     execute: async (apiKey: string | null, network: string): Promise<Project> => {
       this.networks.push(network);
+      await this.keyGate;
       if (apiKey !== DEV_KEY || this.#isRevoked) throw new Rejected({ kind: 'unauthorized' });
       return this.project;
     },

@@ -3,7 +3,7 @@ import { CLOSE_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
 import { RESPONSE_TIMEOUT_MS } from '../../../src/adapters/smpp/submit-deadlines.ts';
 import { THROTTLED_PART_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
 import { PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provider.ts';
-import { UNLIMITED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';
+import { CLOSED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';
 import type { SubmitResult } from '../../../src/domain/providers/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission, HOUR_MS } from '../../support/builders.ts';
 import { submitAll } from '../../support/submit-all.ts';
@@ -374,9 +374,9 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect(world.provider.capacity(backlog)).not.toHaveProperty('ofRate');
   });
 
-  it('the SMPP provider has capacity without limit while it is not connected, because it takes nothing', async () => {
+  it('the SMPP provider is closed while it is not connected, because it takes nothing', async () => {
     const world = aWorld(1);
-    expect(world.provider.capacity({ priority: 'code', projectId: 'A' })).toEqual(UNLIMITED_CAPACITY);
+    expect(world.provider.capacity({ priority: 'code', projectId: 'A' })).toEqual(CLOSED_CAPACITY);
   });
 
   it('later parts of a message wait for the window as well', async () => {

@@ -13,6 +13,7 @@ import { START_WAIT_MS, WaitingStarts } from '../../../src/application/attempts/
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import {
+  CLOSED_CAPACITY,
   type ProviderCapacity,
   UNLIMITED_CAPACITY,
   WAITING_MIN,
@@ -41,13 +42,11 @@ beforeEach(() => {
   isLocked = false;
 });
 
-/** Of a provider only its name, its capacity and its circuit count here. */
+/** Of a provider only its name and its capacity count here. */
 const providerNamed = (name: string) =>
   ({
     name,
-    capacity: () => capacities[name],
-    health: () =>
-      open.includes(name) ? { ok: false, detail: '', circuit: 'open' } : { ok: false, detail: '' },
+    capacity: () => (open.includes(name) ? CLOSED_CAPACITY : capacities[name]),
     whenHandedOver() {},
   }) as unknown as ChannelProvider;
 

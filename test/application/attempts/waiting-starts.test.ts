@@ -4,7 +4,11 @@ import { type WaitingStart, WaitingStarts } from '../../../src/application/attem
 import { BATCH_ITEMS_MAX } from '../../../src/application/batching/batch-queue.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { Backlog } from '../../../src/domain/jobs/fair-share.ts';
-import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';
+import {
+  CLOSED_CAPACITY,
+  type ProviderCapacity,
+  UNLIMITED_CAPACITY,
+} from '../../../src/domain/providers/submission-share.ts';
 import { anSmsId, HOUR_MS, NOW } from '../../support/builders.ts';
 
 const A: Backlog = { priority: 'text', projectId: 'a' };
@@ -314,6 +318,27 @@ describe('the starts that wait', () => {
     const ofA = [1, 2, 3].map((name) => start(name, { others: [other] }));
     starts.add([...ofA, start(4, { backlog: B, others: [other] })]);
     expect(ready()).toEqual([anSmsId(1), anSmsId(2)]);
+  });
+
+  it('starts of a project that is throttled go to no provider that rejects everything of it', () => {
+    const other = providerWith(() => CLOSED_CAPACITY, 'other');
+    provider = providerWith(() => ({ free: 0, passing: 0, waiting: 9, ahead: 9, ofRate: 0 }));
+    starts.add([1, 2].map((name) => start(name, { others: [other] })));
+    expect(ready()).toEqual([]);
+  });
+
+  it('starts of a project that is throttled go behind those that wait for the other provider themselves', () => {
+    let places = 0;
+    const other = providerWith(() => ({ free: places, passing: 0, waiting: 9, ahead: 9 }), 'other');
+    const throttling = providerWith(() => ({ free: 0, passing: 0, waiting: 9, ahead: 9, ofRate: 0 }));
+    provider = throttling;
+    starts.add([1, 2].map((name) => start(name, { others: [other] })));
+    provider = other;
+    starts.add([3, 4].map((name) => start(name, { backlog: CODES_OF_C })));
+    places = 3;
+    starts.mayHaveCapacity(throttling);
+    starts.mayHaveCapacity(other);
+    expect(ready()).toEqual([anSmsId(1), anSmsId(3), anSmsId(4)]);
   });
 
   it('starts of a project that is throttled wait for its rate, though their provider has places', () => {

@@ -234,3 +234,38 @@ it.each([1, 2, 9])(
     expect(queue.inFlight).toBe(Math.max(1, places - 1));
   },
 );
+
+/** Half of what was sent of the project is rejected: it goes at 7 a second, one each 143 ms. */
+const SLOWEST_MS = 143;
+
+it('a project that the provider throttles waits for its rate, and those of others pass it', () => {
+  const { queue, clock, begin } = limited(20, ...many(3, 'A'), ...many(2, 'B'));
+  queue.noteThrottled('A');
+  expect([begin(), queue.heldByRateMs()]).toEqual(['BB', SLOWEST_MS]);
+  expect(queue.heldByRateMs()).toBe(null);
+  clock.now = SLOWEST_MS;
+  expect(begin()).toBe('A');
+});
+
+it('what waits of a project at a rate uses up what the rate allows', () => {
+  const { queue, clock } = limited(20);
+  const ofRate = () => queue.capacity({ priority: 'text', projectId: 'A' }, 20).ofRate;
+  expect(ofRate()).toBe(undefined);
+  queue.noteThrottled('A');
+  expect(ofRate()).toBe(0);
+  clock.now = SLOWEST_MS;
+  expect(ofRate()).toBe(1);
+  queue.add(item('A'));
+  expect(ofRate()).toBe(0);
+});
+
+it('a project that is passed over for its rate is not forgotten when the rate allows it a moment later', () => {
+  let now = 0;
+  const queue = new FairQueue<Item>(() => now);
+  queue.add(item('A'));
+  queue.noteThrottled('A');
+  now = SLOWEST_MS - 1;
+  expect(queue.take(9)).toBe(null);
+  now = SLOWEST_MS;
+  expect(queue.heldByRateMs()).toBe(1);
+});

@@ -5,7 +5,7 @@ import { GuardedProvider } from '../../../src/application/providers/guarded-prov
 import { withPrefixedIds } from '../../../src/application/providers/provider-ids.ts';
 import type { Backlog } from '../../../src/domain/jobs/fair-share.ts';
 import { PROVIDER_OPEN_WINDOWS_MS } from '../../../src/domain/providers/provider-circuit.ts';
-import { UNLIMITED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';
+import { CLOSED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';
 import { rejectedAs, type SubmitResult } from '../../../src/domain/providers/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission, NOW, PROJECT_ID, SECOND_MS } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
@@ -127,7 +127,7 @@ describe('the capacity of a guarded provider', () => {
     expect(guarded.capacity(backlog)).toEqual({ free: 0, passing: 0, waiting, ahead: 40 });
     nextResult = () => BUSY;
     await submit(10);
-    expect(guarded.capacity(backlog)).toEqual(UNLIMITED_CAPACITY);
+    expect(guarded.capacity(backlog)).toEqual(CLOSED_CAPACITY);
     now += PROVIDER_OPEN_WINDOWS_MS[0] ?? 0;
     expect(guarded.capacity(backlog)).toEqual({ free: 0, passing: 0, waiting, ahead: 40 });
   });

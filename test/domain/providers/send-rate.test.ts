@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isTooMuch, sendRateAfter } from '../../../src/domain/providers/send-rate.ts';
+import { areMostlyRejected, sendRateAfter } from '../../../src/domain/providers/send-rate.ts';
 
 /** A provider that took 20 a second: from 14 the rate reaches 20 again after the third root of 20 × 0.3 / 0.4, some 2.466 s. */
 const REACHED = 20;
@@ -30,7 +30,7 @@ it.each([
 ])(
   'a project of which a provider took %i and rejected %i sends too much: %s',
   (taken, rejected, expected) => {
-    expect(isTooMuch({ taken, rejected })).toBe(expected);
+    expect(areMostlyRejected({ taken, rejected })).toBe(expected);
   },
 );
 

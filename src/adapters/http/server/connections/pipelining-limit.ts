@@ -231,7 +231,7 @@ class Connection implements Waiting {
   take(request: IncomingMessage, response: ServerResponse): void {
     const isFirst = this.open.length === 0;
     this.open.push(response);
-    if (isArriving(request)) request.once('end', () => this.#markInTable());
+    if (isArriving(request)) this.#markOnArrival(request);
     this.#markInTable();
     this.#openLines += linesOf(request);
     if (this.#isAtLimit()) this.#pause();
@@ -302,6 +302,16 @@ class Connection implements Waiting {
     this.#isBusy = this.open.some(({ req }) => !isArriving(req));
     if (!this.#isBusy) table.markIdle(this.#socket);
     else if (!wasBusy) table.markBusy(this.#socket);
+  }
+
+  /** Node's parser pushes null at the end of a body, also when nobody reads it. */
+  #markOnArrival(request: IncomingMessage): void {
+    const push = request.push.bind(request);
+    request.push = (piece, encoding) => {
+      const wantsMore = push(piece, encoding);
+      if (piece === null) this.#markInTable();
+      return wantsMore;
+    };
   }
 
   /**

@@ -181,6 +181,23 @@ describe('a full table with connections of several addresses', () => {
     expect(await busy.until(/200 OK/)).toContain('200 OK');
   });
 
+  it('a request whose body has come keeps its connection while nobody has read the body', async () => {
+    let openKeyGate = (): void => {};
+    world.api.keyGate = new Promise((resolve) => {
+      openKeyGate = resolve;
+    });
+    const busy = await open('127.0.0.2');
+    busy.write(SEND);
+    while (world.api.networks.length === 0) await setImmediate();
+    const idle = [await open('127.0.0.3'), await open('127.0.0.4')] as const;
+    for (const connection of idle) await isServed(connection);
+    await isServed(await open('127.0.0.5'));
+    await idle[0].untilClosed();
+    openKeyGate();
+    openGate();
+    expect(await busy.until(/200 OK/)).toContain('200 OK');
+  });
+
   it('an address whose connections have closed has none of them any more', async () => {
     const left = [await open(MANY), await open(MANY)];
     for (const connection of left) {
