@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { chownSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -169,14 +170,19 @@ export class PrivateServer {
   }
 }
 
+/** Below those that a system takes for the connections that it opens: one of those may take a free port before its server does. */
+const PORTS = { min: 24_000, max: 32_000 };
+
 /** A free port. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject));
-  const address = server.address();
+  const port = randomInt(PORTS.min, PORTS.max);
+  const server = createServer().listen(port, '127.0.0.1');
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once('listening', () => resolve(true)).once('error', () => resolve(false));
+  });
+  if (!isFree) return freePort();
   await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('The server has no port');
-  return address.port;
+  return port;
 }
 
 /** An empty folder that belongs to `user`. */
