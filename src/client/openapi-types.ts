@@ -1525,7 +1525,7 @@ export interface components {
          *     - `internal-error`: a fault of the service; the log has the `X-Request-Id`
          *     - `resources-failed`: the same, of 4.8
          *     - `no-prices`: the service has no price list yet; the operator has to import one
-         *     - `overloaded`: more requests than the process serves at a time, or than a connection may have without a reply; a list of recipients that arrives slowly while others wait; or more links of reports wait than may
+         *     - `overloaded`: more requests than the process serves at a time, or than a connection may have without a reply; or a list of recipients that arrives slowly while others wait
          *     - `not-ready`: GET /readyz: a critical dependency is away
          * @example insufficient-credit
          * @enum {string}

@@ -56,7 +56,6 @@ import {
   REPORT_LIMIT_MAX,
   REPORT_LINKS_MAX,
   REPORT_LINKS_PER_ADDRESS_MAX,
-  REPORT_LINKS_WAITING_MAX,
   REPORT_PAGE_MAX,
   REPORT_PHONE_NUMBER_CHARACTERS_MAX,
   REPORT_PHONE_NUMBERS_MAX,
@@ -338,7 +337,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'links of reports looked up at a time',
-        `${REPORT_LINKS_PER_ADDRESS_MAX} of one address, ${REPORT_LINKS_MAX} in all; ${number(REPORT_LINKS_WAITING_MAX)} more wait, by address in rotation; then one of the address with most gets 503 \`overloaded\``,
+        `${REPORT_LINKS_PER_ADDRESS_MAX} of one address, ${REPORT_LINKS_MAX} in all; more wait, by address in rotation, until their callers leave`,
       ],
       [
         'files of the page at `/docs` and `/openapi.json` on their way to clients',

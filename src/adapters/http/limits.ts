@@ -74,11 +74,10 @@ export const REPORT_DOWNLOADS_PER_PROJECT_MAX = 30;
 
 /**
  * Links of reports that a process looks up at a time, and those of one address: they need no key, and anybody can make them up.
- * More wait, by address in rotation, up to so many of all addresses.
+ * More wait, by address in rotation.
  */
 export const REPORT_LINKS_MAX = 4;
 export const REPORT_LINKS_PER_ADDRESS_MAX = 2;
-export const REPORT_LINKS_WAITING_MAX = 1_000;
 
 /**
  * Files of the page at `/docs`, and documents, that are on their way to their clients at a time, and those to one address: they

@@ -1,4 +1,3 @@
-import { Rejected } from '../errors/rejected.ts';
 import { StorageLocked } from '../errors/storage-locked.ts';
 import { StorageAway } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -13,8 +12,6 @@ export const GATE_LOCK_RETRY_MS = 1_000;
 interface GateMaxima {
   readonly perKey: number;
   readonly all: number;
-  /** How many pieces of work wait, of all keys; without it any number. */
-  readonly waiting?: number;
 }
 
 /**
@@ -48,13 +45,11 @@ interface Waiting extends Entry {
  * `lockRetryDelay`, work that rejects with `StorageLocked` is run again after that delay. Other work of its key waits until it is
  * done. Meanwhile none of this work takes a place of all: a lock of one key holds up no other. Such work has to wait briefly for
  * locks itself, and to store nothing when it met one. When the database hangs, work at the gate is rejected together with the
- * work that waited for the database. When as much waits as may, one more makes work of the key with most `Rejected` as
- * overloaded: a key with little waiting never pays for one with much.
+ * work that waited for the database.
  */
 export class FairGate {
   readonly #ofKeys: InFlight;
   readonly #runningMax: number;
-  readonly #waitingMax: number;
   readonly #clock: Clock;
   readonly #lockRetryDelay: Delay | null;
   /** Keys with a piece of work, the probe, that has met a lock and is not done. */
@@ -62,13 +57,9 @@ export class FairGate {
   #running = 0;
   readonly #waiting = new RotatingQueue<Waiting>();
 
-  constructor(
-    { perKey, all, waiting = Number.POSITIVE_INFINITY }: GateMaxima,
-    { clock, lockRetryDelay }: GateOptions,
-  ) {
+  constructor({ perKey, all }: GateMaxima, { clock, lockRetryDelay }: GateOptions) {
     this.#ofKeys = new InFlight({ perKey });
     this.#runningMax = all;
-    this.#waitingMax = waiting;
     this.#clock = clock;
     this.#lockRetryDelay = lockRetryDelay ?? null;
   }
@@ -78,9 +69,9 @@ export class FairGate {
     return this.#running >= this.#runningMax && !this.#waiting.isEmpty;
   }
 
-  /** Runs the work as soon as it is let through. */
-  async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    await this.#enter({ key, hasPlaceOfKey: false, isProbe: false });
+  /** Runs the work as soon as it is let through. When `signal` aborts before, it waits no longer and rejects with the reason. */
+  async run<Result>(key: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    await this.#enter({ key, hasPlaceOfKey: false, isProbe: false }, signal);
     const end = this.#clock.now() + LONG_LOCK_WAIT_MS;
     let isInside = true;
     let isProbe = false;
@@ -125,24 +116,25 @@ export class FairGate {
   }
 
   /** Work that enters passes over none that waits: their key or the gate has as many as it may, or their key is locked. */
-  async #enter(entry: Entry): Promise<void> {
+  async #enter(entry: Entry, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
     if (this.#tryEnter(entry)) return;
-    if (this.#waiting.size >= this.#waitingMax && !entry.hasPlaceOfKey) this.#makePlaceFor(entry.key);
-    await new Promise<void>((letThrough, reject) => {
+    await new Promise<void>((resolve, reject) => {
+      const letThrough = (): void => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
       const waiting = { ...entry, letThrough, reject };
+      const leave = (): void => {
+        this.#waiting.drop(waiting);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', leave);
       // A probe waits apart: what waits for it must not stand before it.
       const queue = entry.isProbe ? `${entry.key} locked` : entry.key;
       if (entry.hasPlaceOfKey) this.#waiting.addFirst(queue, waiting);
       else this.#waiting.add(queue, waiting);
     });
-  }
-
-  /** Rejects what has waited longest of the key with most; throws when this key would have as many then. */
-  #makePlaceFor(key: string): void {
-    const largest = this.#waiting.largest();
-    if (largest === null || largest.size <= this.#waiting.sizeOf(key) + 1)
-      throw new Rejected({ kind: 'overloaded' });
-    this.#waiting.take((each) => each === largest.key)?.reject(new Rejected({ kind: 'overloaded' }));
   }
 
   #tryEnter({ key, hasPlaceOfKey, isProbe }: Entry): boolean {

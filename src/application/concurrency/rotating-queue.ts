@@ -24,16 +24,6 @@ export class RotatingQueue<Item> {
     return (this.#byKey.get(key)?.size ?? 0) + (this.#first.get(key)?.size ?? 0);
   }
 
-  /** The key with most items, the first of several, and how many it has; null when nothing waits. It takes time for each key. */
-  largest(): { readonly key: string; readonly size: number } | null {
-    let largest: { readonly key: string; readonly size: number } | null = null;
-    for (const key of this.#byKey.keys()) {
-      const size = this.sizeOf(key);
-      if (largest === null || size > largest.size) largest = { key, size };
-    }
-    return largest;
-  }
-
   /** Adds an item behind those of its key, unless it waits already. */
   add(key: string, item: Item): void {
     if (this.#keys.has(item)) return;

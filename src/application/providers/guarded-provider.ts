@@ -16,6 +16,7 @@ import {
 import { CLOSED_CAPACITY, type ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import {
   didItsWork,
+  isThrottled,
   rejectedAs,
   type SubmitResult,
   unknownResult,
@@ -36,6 +37,9 @@ import type { ProviderEventSink } from '../ports/provider-events.ts';
 /** How often the circuits of projects that send nothing any more are forgotten, in milliseconds. */
 const FORGET_EVERY_MS = FAILURE_PERCENT_PERIOD_MS;
 
+/** A provider that throttled everything for so long takes nothing, in milliseconds. */
+const THROTTLED_ALL_MS = 5_000;
+
 interface GuardedPorts {
   readonly provider: ChannelProvider;
   readonly clock: Clock;
@@ -43,7 +47,8 @@ interface GuardedPorts {
 }
 
 /**
- * A provider of live projects with its circuits. A provider fails when it gives no clear result, or takes nothing. After ten
+ * A provider of live projects with its circuits. A provider fails when it gives no clear result, or takes nothing: it is busy, or
+ * has throttled everything for five seconds. After ten
  * failures in a row, or when 70 % of at least ten attempts within five minutes failed, it is not called for a while: what it
  * would have got goes to the next one at once. Each project has a circuit of its own, and all have one in common, which one
  * project never opens alone. While that is open, each project tries one message.
@@ -58,6 +63,8 @@ export class GuardedProvider implements ChannelProvider {
   /** Why it failed last for a project that had no success since. Projects do not see each other's. */
   readonly #lastReasons = new Map<string, string>();
   #forgotAt = 0;
+  /** From when on it throttled, and took nothing from anybody; null when it has taken something since. */
+  #throttledAll: { readonly since: number; readonly last: number } | null = null;
   readonly #log: MinuteLog;
   /** The circuits that the log says are open: of a project, or null for that of all. */
   readonly #toldOpen = new Set<string | null>();
@@ -130,7 +137,7 @@ export class GuardedProvider implements ChannelProvider {
 
   #record(projectId: string, attempt: CircuitAttempt, result: SubmitResult): void {
     const before = this.#circuitsFor(projectId);
-    const hasWorked = didItsWork(result);
+    const hasWorked = didItsWork(result, this.#throttlesAll(result));
     if (hasWorked === true) this.#lastReasons.delete(projectId);
     if (hasWorked === false) this.#lastReasons.set(projectId, ownWordsOf(result));
     const after = afterResult(projectId, before, attempt, hasWorked, this.#ports.clock.now());
@@ -145,6 +152,17 @@ export class GuardedProvider implements ChannelProvider {
     if (own.openUntil === null) this.#logClosed(projectId);
     // What concerns all is told once, not for each project.
     else if (until !== null && openUntil === null) this.#logOpened(projectId, until, result);
+  }
+
+  /** Whether it throttled everything for so long; a pause as long begins anew. */
+  #throttlesAll(result: SubmitResult): boolean {
+    const now = this.#ports.clock.now();
+    if (result.kind === 'accepted') this.#throttledAll = null;
+    if (!isThrottled(result)) return false;
+    const { since, last } = this.#throttledAll ?? { since: now, last: now };
+    const isAnew = Math.abs(now - last) >= THROTTLED_ALL_MS;
+    this.#throttledAll = { since: isAnew ? now : since, last: now };
+    return !isAnew && now - since >= THROTTLED_ALL_MS;
   }
 
   /** `projectId` is null for the circuit of all, `count` 0 for an opening that was counted. */

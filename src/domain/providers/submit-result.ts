@@ -48,9 +48,10 @@ export function isThrottled(result: SubmitResult): boolean {
 /**
  * Whether the provider did its work; null when the result says nothing of that. A rejection of one message, sender or recipient
  * says nothing: it may come from a front end, or from this service, while the provider takes no message of anybody. One that is
- * throttled says nothing either: the rate of the project follows it.
+ * throttled says nothing either, for the rate of the project follows it, unless the provider took nothing lately.
  */
-export function didItsWork(result: SubmitResult): boolean | null {
+export function didItsWork(result: SubmitResult, tookNothing: boolean): boolean | null {
   if (result.kind === 'accepted') return true;
-  return result.kind === 'unknown' || result.cause === 'busy' ? false : null;
+  const isAway = result.kind === 'unknown' || result.cause === 'busy' || (tookNothing && isThrottled(result));
+  return isAway ? false : null;
 }

@@ -16,7 +16,7 @@ function gateWorld() {
   );
   const running: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
-  const request = (project: string, name: string) =>
+  const request = (project: string, name: string, signal?: AbortSignal) =>
     gate.run(
       project,
       () =>
@@ -24,6 +24,7 @@ function gateWorld() {
           running.push(name);
           ends.set(name, (error) => (error === undefined ? resolve(name) : reject(error)));
         }),
+      signal,
     );
   /** Ends a request, and lets what waits for it begin. */
   const end = async (name: string, error?: Error) => {
@@ -37,38 +38,6 @@ function gateWorld() {
   };
   return { request, running, end, endPause, clock, pauses };
 }
-
-describe('a fair gate where three pieces of work may wait', () => {
-  const OVERLOADED = { rejection: { kind: 'overloaded' } };
-  const fullGate = () => {
-    const gate = new FairGate({ perKey: 2, all: 1, waiting: 3 }, { clock: { now: () => 0 } });
-    const done: string[] = [];
-    let open = (): void => undefined;
-    const first = gate.run('z', () => new Promise<void>((resolve) => (open = resolve)));
-    const run = (name: string) => gate.run(name.charAt(0), async () => void done.push(name));
-    return { run, done, open: () => open(), first };
-  };
-
-  it('rejects what has waited longest of the key with most when one of another key comes', async () => {
-    const { run, done, open, first } = fullGate();
-    const [lost, ...others] = ['a1', 'a2', 'a3'].map(run);
-    const all = [...others, run('b1'), first];
-    await expect(lost).rejects.toMatchObject(OVERLOADED);
-    open();
-    await Promise.all(all);
-    expect(done.toSorted()).toEqual(['a2', 'a3', 'b1']);
-  });
-
-  it('rejects one more of a key that would have as many as any', async () => {
-    const { run, done, open, first } = fullGate();
-    const all = ['a1', 'a2', 'b1'].map(run);
-    await expect(run('a3')).rejects.toMatchObject(OVERLOADED);
-    await expect(run('b2')).rejects.toMatchObject(OVERLOADED);
-    open();
-    await Promise.all([...all, first]);
-    expect(done.toSorted()).toEqual(['a1', 'a2', 'b1']);
-  });
-});
 
 describe('a fair gate', () => {
   it('a gate for two of a key and six in all lets so many work at a time', async () => {
@@ -187,5 +156,35 @@ describe('a fair gate', () => {
     expect(running).toEqual(['a1', 'a2']);
     await Promise.all([expect(failing).rejects.toThrow('planted'), end('a1', new Error('planted'))]);
     expect(running).toEqual(['a1', 'a2', 'a3']);
+  });
+
+  it('what waits is dropped at once when its signal aborts, and runs no more', async () => {
+    const { request, running, end } = gateWorld();
+    const left = new AbortController();
+    void request('a', 'a1');
+    void request('a', 'a2');
+    const leaving = expect(request('a', 'a3', left.signal)).rejects.toBe('left');
+    void request('a', 'a4', left.signal).catch(() => {});
+    void request('a', 'a5');
+    left.abort('left');
+    await leaving;
+    await end('a1');
+    expect(running).toEqual(['a1', 'a2', 'a5']);
+    await expect(request('b', 'b1', left.signal)).rejects.toBe('left');
+  });
+
+  it('what was let through goes on when its signal aborts', async () => {
+    const { request, running, end } = gateWorld();
+    const left = new AbortController();
+    const inside = request('a', 'a1', left.signal);
+    void request('a', 'a2');
+    const later = request('a', 'a3', left.signal);
+    await end('nobody');
+    await end('a2');
+    expect(running).toEqual(['a1', 'a2', 'a3']);
+    left.abort('left');
+    await end('a1');
+    await end('a3');
+    expect([await inside, await later]).toEqual(['a1', 'a3']);
   });
 });

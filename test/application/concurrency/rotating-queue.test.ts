@@ -34,14 +34,6 @@ it('what has waited longest is taken under whatever key, and not again', () => {
   ]);
 });
 
-it('a rotating queue tells the key with most items, those that go first included', () => {
-  expect(queue.largest()).toEqual({ key: 'a', size: 3 });
-  for (const item of ['c2', 'c3', 'c4']) queue.addFirst('c', item);
-  expect(queue.largest()).toEqual({ key: 'c', size: 4 });
-  queue.takeAll();
-  expect(queue.largest()).toBeNull();
-});
-
 it('a rotating queue tells how many wait, in all and under a key', () => {
   queue.addFirst('a', 'a0');
   expect([queue.size, queue.sizeOf('a'), queue.sizeOf('b'), queue.sizeOf('d')]).toEqual([6, 4, 1, 0]);

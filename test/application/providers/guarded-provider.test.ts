@@ -13,6 +13,7 @@ import { submitAll } from '../../support/submit-all.ts';
 
 const ACCEPTED: SubmitResult = { kind: 'accepted', providerMessageIds: ['17', '18'] };
 const UNKNOWN = { kind: 'unknown', reason: 'No response', providerMessageIds: ['19'] } as const;
+const THROTTLED = { kind: 'rejected', reason: 'Throttled', endsChain: false, cause: 'throttled' } as const;
 const BUSY = { kind: 'rejected', reason: 'Throttled', endsChain: false, cause: 'busy' } as const;
 const LIMITED: SubmitResult = {
   kind: 'rejected',
@@ -173,10 +174,32 @@ describe('the circuit of a guarded provider', () => {
   });
 
   it('a provider that throttles stays closed to nobody: the rate of the project follows it', async () => {
-    nextResult = () => ({ ...BUSY, cause: 'throttled' });
+    nextResult = () => THROTTLED;
     await submit(100);
     expect(calls).toBe(100);
     expect(guarded.health()).toEqual({ ok: true, detail: 'bound' });
+  });
+
+  it('a provider that throttles everything for five seconds is away, unless it took something or was not asked meanwhile', async () => {
+    const throttleAt = async (ms: number): Promise<void> => {
+      now = NOW + ms;
+      nextResult = () => THROTTLED;
+      await submit(20);
+    };
+    for (const ms of [0, 4_000, 4_999]) await throttleAt(ms);
+    expect(calls).toBe(60);
+    nextResult = () => ACCEPTED;
+    await submit(1);
+    for (const ms of [5_001, 10_000]) await throttleAt(ms);
+    expect(calls).toBe(101);
+    // Five seconds later it begins anew.
+    for (const ms of [15_000, 19_999]) await throttleAt(ms);
+    expect(calls).toBe(141);
+    await throttleAt(20_000);
+    expect(calls).toBe(161);
+    // More than ten in a row have opened the circuit.
+    expect(kindsOf(await submit(2))).toEqual(['busy', 'busy']);
+    expect(calls).toBe(161);
   });
 
   it('a project is told why the provider failed for its own messages, never for those of others', async () => {

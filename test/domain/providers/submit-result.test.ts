@@ -31,13 +31,14 @@ it('an unknown result has the ids that the provider named, and none otherwise', 
   expect(unknownResult('No response', ['17'])).toMatchObject({ providerMessageIds: ['17'] });
 });
 
+const THROTTLED = rejectedAs('throttled', '');
 const ACCEPTED: SubmitResult = { kind: 'accepted', providerMessageIds: ['17'] };
 
 test.each<[what: string, result: SubmitResult, next: boolean, later: boolean, worked: boolean | null]>([
   ['accepted', ACCEPTED, false, false, true],
   ['unknown', unknownResult('No response'), false, false, false],
   ['busy', rejectedAs('busy', ''), true, true, false],
-  ['throttled', rejectedAs('throttled', ''), true, true, null],
+  ['throttled', THROTTLED, true, true, null],
   ['limited', rejectedAs('limited', ''), true, true, null],
   ['sender', rejectedAs('sender', ''), true, false, null],
   ['message', rejectedAs('message', ''), false, false, null],
@@ -46,7 +47,8 @@ test.each<[what: string, result: SubmitResult, next: boolean, later: boolean, wo
   'a result that is %s says who gets the message next, and whether the provider works',
   (_, result, next, later, worked) => {
     expect([isForNextProvider(result), isForLater(result)]).toEqual([next, later]);
-    expect(didItsWork(result)).toBe(worked);
+    expect(didItsWork(result, false)).toBe(worked);
+    expect(didItsWork(result, true)).toBe(result === THROTTLED ? false : worked);
   },
 );
 

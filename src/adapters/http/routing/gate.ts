@@ -1,4 +1,6 @@
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FairGate } from '../../../application/concurrency/fair-gate.ts';
 import { StorageLocked } from '../../../application/errors/storage-locked.ts';
 import type { Project } from '../../../domain/access/project.ts';
@@ -42,7 +44,26 @@ export async function waitForRound({
 }
 
 function rejectIfLeft({ socket }: IncomingMessage): void {
-  if (socket.destroyed) throw new ClientDisconnected('the caller left while the request waited');
+  if (socket.destroyed) throw left();
+}
+
+const signals = new WeakMap<Socket, AbortSignal>();
+
+/** Aborts as `ClientDisconnected` when the caller leaves. All requests of a connection have the same. */
+export function leaving({ socket }: IncomingMessage): AbortSignal {
+  const known = signals.get(socket);
+  if (known !== undefined) return known;
+  const controller = new AbortController();
+  // One for each request that waits.
+  setMaxListeners(0, controller.signal);
+  signals.set(socket, controller.signal);
+  if (socket.destroyed) controller.abort(left());
+  else socket.once('close', () => controller.abort(left()));
+  return controller.signal;
+}
+
+function left(): ClientDisconnected {
+  return new ClientDisconnected('the caller left while the request waited');
 }
 
 /**

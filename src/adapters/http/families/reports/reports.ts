@@ -16,7 +16,6 @@ import {
   REPORT_DOWNLOADS_PER_PROJECT_MAX,
   REPORT_LINKS_MAX,
   REPORT_LINKS_PER_ADDRESS_MAX,
-  REPORT_LINKS_WAITING_MAX,
 } from '../../limits.ts';
 import { ClientDisconnected, RequestRejected, usualEnvelope } from '../../replies/http-error.ts';
 import { file, type JsonReply, ok } from '../../replies/http-reply.ts';
@@ -24,6 +23,7 @@ import { OVERLOADED } from '../../replies/known-errors.ts';
 import { rejectionError } from '../../replies/rejection-errors.ts';
 import { anyone, projectKey } from '../../routing/admission.ts';
 import type { Tag } from '../../routing/documented.ts';
+import { leaving } from '../../routing/gate.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../../routing/idempotency.ts';
 import { route } from '../../routing/route.ts';
 import type { RouteFamily } from '../../routing/route-declaration.ts';
@@ -63,7 +63,7 @@ export function reportRoutes(
   const admission = projectKey(authenticateProject);
   /** By network, as the downloads: made-up links take none of their places. */
   const links = new FairGate(
-    { perKey: REPORT_LINKS_PER_ADDRESS_MAX, all: REPORT_LINKS_MAX, waiting: REPORT_LINKS_WAITING_MAX },
+    { perKey: REPORT_LINKS_PER_ADDRESS_MAX, all: REPORT_LINKS_MAX },
     { clock: performance },
   );
   const downloads = new InFlight({ perKey: REPORT_DOWNLOADS_PER_ADDRESS_MAX, all: REPORT_DOWNLOADS_MAX });
@@ -177,7 +177,7 @@ export function reportRoutes(
         await waitForRound();
         return browseReports.ofFile(params.fileId);
       };
-      const report = await aside(() => links.run(network, lookUp));
+      const report = await aside(() => links.run(network, lookUp, leaving(request)));
       const ends: (() => void)[] = [];
       const begin = (inFlight: InFlight, key: string) => {
         if (!inFlight.tryBegin(key)) throw new RequestRejected(OVERLOADED);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -9,7 +10,6 @@ import {
   REPORT_DOWNLOADS_PER_PROJECT_MAX,
   REPORT_LINKS_MAX,
   REPORT_LINKS_PER_ADDRESS_MAX,
-  REPORT_LINKS_WAITING_MAX,
 } from '../../../../../src/adapters/http/limits.ts';
 import { ClientDisconnected } from '../../../../../src/adapters/http/replies/http-error.ts';
 import { Rejected } from '../../../../../src/application/errors/rejected.ts';
@@ -146,7 +146,7 @@ it('a link is looked up in a round of the event loop that has time for it', asyn
         beginRound = resolve;
       }),
   };
-  const request = { socket: { destroyed: false } };
+  const request = { socket: new Socket() };
   const reply = download?.serve(request as never, {} as never, { fileId: 'made-up-1' }, permit as never);
   await setImmediate();
   expect(lookups).toEqual([]);
@@ -156,25 +156,26 @@ it('a link is looked up in a round of the event loop that has time for it', asyn
   await expect(reply).rejects.toThrow(Rejected);
 });
 
-it('links are looked up for nobody who has left, and too many that wait get 503, of the address with most first', async () => {
+it('links that wait are dropped at once when their callers leave, and are never looked up', async () => {
   const { routes } = reportRoutes({ browseReports } as never, null);
   const download = routes.find(({ path }) => path === '/reports/files/:fileId');
-  const socket = { destroyed: false };
-  const ask = async (network: string) => {
+  const [present, gone] = [new Socket(), new Socket()];
+  const ask = async (socket: Socket, network: string, fileId: string) => {
     const permit = { projectId: null, network, suspend() {}, waitForRound: () => null };
-    const params = { fileId: 'made-up-1' };
-    return download?.serve({ socket } as never, {} as never, params, permit as never);
+    return download?.serve({ socket } as never, {} as never, { fileId }, permit as never);
   };
-  const running = Promise.allSettled(['a', 'a', 'b', 'b'].map(ask));
+  const running = Promise.allSettled(
+    ['a', 'a', 'b', 'b'].map((network) => ask(present, network, 'made-up-1')),
+  );
   await until(() => lookups.length === REPORT_LINKS_MAX);
-  const waiting = Array.from({ length: REPORT_LINKS_WAITING_MAX }, () => ask('many'));
-  const few = ask('few');
-  await expect(waiting[0]).rejects.toMatchObject({ rejection: { kind: 'overloaded' } });
-  await expect(ask('many')).rejects.toMatchObject({ rejection: { kind: 'overloaded' } });
-  socket.destroyed = true;
+  const left = Array.from({ length: 20 }, () => ask(gone, 'c', 'made-up-2'));
+  const waiting = Promise.allSettled([ask(present, 'c', 'made-up-3')]);
+  gone.destroy();
+  for (const each of left) await expect(each).rejects.toThrow(ClientDisconnected);
+  await expect(ask(gone, 'd', 'made-up-2')).rejects.toThrow(ClientDisconnected);
   for (const end of ends) end();
-  await running;
-  await expect(few).rejects.toThrow(ClientDisconnected);
-  for (const each of waiting.slice(1)) await expect(each).rejects.toThrow(ClientDisconnected);
-  expect(lookups).toHaveLength(REPORT_LINKS_MAX);
+  await until(() => lookups.length === REPORT_LINKS_MAX + 1);
+  ends.at(-1)?.();
+  await Promise.all([running, waiting]);
+  expect(lookups).not.toContain('made-up-2');
 });
