@@ -67,6 +67,7 @@ import {
   WAITING_REQUESTS_MS_MAX,
 } from '../../src/adapters/http/limits.ts';
 import { REQUEST_PIECES } from '../../src/adapters/http/server/connections/gathered-pieces.ts';
+import { KNOWN_KEYS_MAX } from '../../src/adapters/http/server/load-shedder.ts';
 import { PARSED_TREES_CHARACTERS_MAX } from '../../src/adapters/knex/parsed-trees.ts';
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
@@ -304,11 +305,11 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests that wait for an earlier one of their connection, or follow one in the same round of the event loop',
-        `served round-robin over addresses, for ${WAITING_REQUESTS_MS_MAX} ms in a round of the event loop`,
+        `served for ${WAITING_REQUESTS_MS_MAX} ms in a round of the event loop: those of projects and those of unknown callers alternately, by project and by address in rotation; a project is known by a key that was admitted before, one of ${number(KNOWN_KEYS_MAX)}`,
       ],
       [
         'requests that a gate has let through, and links of reports that are looked up',
-        `begin by project or address in rotation, for ${WAITING_REQUESTS_MS_MAX} ms in a round of the event loop`,
+        `begin in the same way, for ${WAITING_REQUESTS_MS_MAX} ms in a round of the event loop`,
       ],
       [
         'connections',

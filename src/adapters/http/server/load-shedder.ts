@@ -5,9 +5,12 @@ import { RequestRejected } from '../replies/http-error.ts';
 import { OVERLOADED } from '../replies/known-errors.ts';
 import { type ClientAddress, networkOf } from '../routing/client-address.ts';
 import type { RequestPermit } from '../routing/request-permit.ts';
-import type { RequestQueues } from './request-queues.ts';
+import type { Caller, RequestQueues } from './request-queues.ts';
 
 type Limits = Pick<ServerLimits, 'requestsMax' | 'requestsPerProjectMax' | 'requestsPerAddressMax'>;
+
+/** The API keys by which projects are known before they are admitted; the one that was shown first is forgotten for one more. */
+export const KNOWN_KEYS_MAX = 10_000;
 
 /** Counts the requests that are being served: in all, by project and by address. */
 export class LoadShedder {
@@ -16,6 +19,8 @@ export class LoadShedder {
   readonly #byAddress: InFlight;
   readonly #byProject: InFlight;
   readonly #queues: RequestQueues;
+  /** Projects, by the header with their key. */
+  readonly #known = new Map<string, string>();
   #count = 0;
 
   constructor(
@@ -37,12 +42,26 @@ export class LoadShedder {
     const network = networkOf(address);
     if (!this.#byAddress.tryBegin(network)) return null;
     this.#count += 1;
-    return new CountedPermit({ shedder: this, queues: this.#queues }, address, network);
+    return new CountedPermit({ shedder: this, queues: this.#queues, request }, address, network);
   }
 
   /** The permit of a request that is served however many there are. */
   beginFree(request: IncomingMessage): FreePermit {
     return new FreePermit(this.#clientAddress(request));
+  }
+
+  /** Whose request it is, as far as that is known before it is admitted: by a key that was admitted before. */
+  callerOf(request: IncomingMessage): Caller {
+    const projectId = this.#known.get(request.headers.authorization ?? '');
+    return callerNamed(projectId ?? null, networkOf(this.#clientAddress(request)));
+  }
+
+  /** Notes that the request was admitted for the project. */
+  noteKey({ headers: { authorization = '' } }: IncomingMessage, projectId: string): void {
+    if (this.#known.get(authorization) === projectId) return;
+    const [oldest = ''] = this.#known.keys();
+    if (this.#known.size >= KNOWN_KEYS_MAX) this.#known.delete(oldest);
+    this.#known.set(authorization, projectId);
   }
 
   /** Whether there was a place in all, which is taken then. */
@@ -67,25 +86,33 @@ export class LoadShedder {
   }
 }
 
+function callerNamed(projectId: string | null, network: string): Caller {
+  return projectId === null ? { key: network, group: 'unknown' } : { key: projectId, group: 'project' };
+}
+
+interface PermitParts {
+  readonly shedder: LoadShedder;
+  readonly queues: RequestQueues;
+  readonly request: IncomingMessage;
+}
+
 /** The permit of one request. */
 class CountedPermit implements RequestPermit {
   readonly address: string | undefined;
   readonly network: string;
   readonly #shedder: LoadShedder;
   readonly #queues: RequestQueues;
+  readonly #request: IncomingMessage;
   #projectId: string | null = null;
   #isTaken = true;
   #hasEnded = false;
 
-  constructor(
-    { shedder, queues }: { readonly shedder: LoadShedder; readonly queues: RequestQueues },
-    address: string | undefined,
-    network: string,
-  ) {
+  constructor({ shedder, queues, request }: PermitParts, address: string | undefined, network: string) {
     this.address = address;
     this.network = network;
     this.#shedder = shedder;
     this.#queues = queues;
+    this.#request = request;
   }
 
   get projectId(): string | null {
@@ -94,6 +121,7 @@ class CountedPermit implements RequestPermit {
 
   claimFor(projectId: string): void {
     if (this.#projectId === projectId) return;
+    this.#shedder.noteKey(this.#request, projectId);
     if (!this.#shedder.tryClaim(projectId)) throw new RequestRejected(OVERLOADED);
     this.#projectId = projectId;
   }
@@ -110,11 +138,11 @@ class CountedPermit implements RequestPermit {
   }
 
   waitToParse(bytes: number): Promise<void> | null {
-    return this.#queues.waitToParse(this.#projectId ?? this.network, bytes);
+    return this.#queues.waitToParse(callerNamed(this.#projectId, this.network), bytes);
   }
 
   waitForRound(): Promise<void> | null {
-    return this.#queues.waitForRound(this.#projectId ?? this.network);
+    return this.#queues.waitForRound(callerNamed(this.#projectId, this.network));
   }
 
   throughProjectGate<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -10,7 +10,13 @@ import {
   WAITING_REQUESTS_MS_MAX,
 } from '../limits.ts';
 import type { ListenBacklog } from './connections/listen-backlog.ts';
-import { FairRounds } from './rounds/fair-rounds.ts';
+import { type CallerGroup, FairRounds } from './rounds/fair-rounds.ts';
+
+/** Whom a request waits with: its project, or its network. */
+export interface Caller {
+  readonly key: string;
+  readonly group: CallerGroup;
+}
 
 /** Where requests wait for the event loop and for the project gate, by project in rotation. */
 export class RequestQueues {
@@ -28,17 +34,17 @@ export class RequestQueues {
     this.#letThrough = new FairRounds(() => backlog.roundMs(WAITING_REQUESTS_MS_MAX));
   }
 
-  /** Resolves when a body of this length may be parsed; null when that is now. The key is a project, or a network. */
-  waitToParse(key: string, bytes: number): Promise<void> | null {
-    return (bytes > BODY_BYTES_MAX ? this.#largeBodies : this.#bodies).wait(key);
+  /** Resolves when a body of this length may be parsed; null when that is now. */
+  waitToParse({ key, group }: Caller, bytes: number): Promise<void> | null {
+    return (bytes > BODY_BYTES_MAX ? this.#largeBodies : this.#bodies).wait(key, group);
   }
 
   /**
    * Resolves when a round of the event loop has time for a request that a gate has let through; null when that is now. The end of
    * one request lets the next one through: without this hundreds of them would follow each other in one round.
    */
-  waitForRound(key: string): Promise<void> | null {
-    return this.#letThrough.wait(key);
+  waitForRound({ key, group }: Caller): Promise<void> | null {
+    return this.#letThrough.wait(key, group);
   }
 
   /** Runs the work as soon as the project gate lets the project through. */

@@ -3,11 +3,13 @@ import { expect, it, vi } from 'vitest';
 import { WAITING_REQUESTS_MS_MAX } from '../../../../src/adapters/http/limits.ts';
 import { RequestQueues } from '../../../../src/adapters/http/server/request-queues.ts';
 
+const CALLER = { key: 'a', group: 'project' } as const;
+
 it('a request that a gate has let through waits while rounds only accept connections', async () => {
   let ms = 0;
   const queues = new RequestQueues({ roundMs: () => ms });
   let isOver = false;
-  void queues.waitForRound('a')?.then(() => {
+  void queues.waitForRound(CALLER)?.then(() => {
     isOver = true;
   });
   await setImmediate();
@@ -21,11 +23,11 @@ it('a request that a gate has let through waits for a later round when those bef
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   const queues = new RequestQueues({ roundMs: (msMax) => msMax });
-  expect(queues.waitForRound('a')).toBeNull();
+  expect(queues.waitForRound(CALLER)).toBeNull();
   now += WAITING_REQUESTS_MS_MAX;
-  const round = queues.waitForRound('a');
+  const round = queues.waitForRound(CALLER);
   vi.restoreAllMocks();
   expect(round).not.toBeNull();
   await round;
-  expect(queues.waitForRound('a')).toBeNull();
+  expect(queues.waitForRound(CALLER)).toBeNull();
 });

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
 import { PIPELINED_REQUEST_LINES, type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../../limits.ts';
 import { networkOf } from '../../routing/client-address.ts';
+import type { Caller } from '../request-queues.ts';
 import type { FairReading } from '../rounds/fair-reading.ts';
 import { FairRounds } from '../rounds/fair-rounds.ts';
 import type { Waiting } from '../rounds/pausing-rounds.ts';
@@ -37,6 +38,8 @@ export interface ConnectionParts extends UnreadParts {
   readonly newConnections: Reading;
   /** Of large request bodies. */
   readonly largeBodies: Reading & Pick<FairReading, 'noteRead'>;
+  /** Whose request it is, as far as that is known before it is served. */
+  readonly callerOf: (request: IncomingMessage) => Caller;
   /** Serves one request, when fewer than the limit are being served. */
   readonly serve: Serve;
 }
@@ -110,7 +113,7 @@ function isArriving({ complete, headers }: IncomingMessage): boolean {
 }
 
 interface ConnectionLimits {
-  /** Of waiting requests, by address. */
+  /** Of waiting requests. */
   readonly rounds: FairRounds;
   /** Of requests behind others of their connections, in lines. */
   readonly pipelined: Pick<RoundBudget, 'take'>;
@@ -237,7 +240,7 @@ class Connection implements Waiting {
     if (this.#isAtLimit()) this.#pause();
     response.on('close', this.#onClose);
     if (leavesMuchUnread(request)) this.#limitReading(request);
-    if (isFirst && !this.unread.isTooMuch && this.#hasRoundTime()) {
+    if (isFirst && !this.unread.isTooMuch && this.#hasRoundTime(request)) {
       this.#serve(request, response);
       return;
     }
@@ -265,9 +268,11 @@ class Connection implements Waiting {
    * Whether this is the first request of the round, and the round has time. With many headers or a body Node's parser calls
    * back within a request, and replies go out then: each request of a chunk may find that no earlier one is open.
    */
-  #hasRoundTime(): boolean {
+  #hasRoundTime(request: IncomingMessage): boolean {
     const { round } = this.#rounds;
     if (round === this.#lastRound || !this.#rounds.hasTime()) return false;
+    // A caller who is not known passes nobody who waits.
+    if (!this.#rounds.isEmpty && this.#parts.callerOf(request).group === 'unknown') return false;
     this.#lastRound = round;
     return true;
   }
@@ -281,7 +286,8 @@ class Connection implements Waiting {
     const [next] = this.#waiting;
     if (next === undefined || this.#isQueued || !this.#mayServe()) return;
     this.#isQueued = true;
-    this.#rounds.add(this.#parts.networkOf(next[0]), this);
+    const { key, group } = this.#parts.callerOf(next[0]);
+    this.#rounds.add(key, this, group);
   }
 
   #end(response: ServerResponse): void {

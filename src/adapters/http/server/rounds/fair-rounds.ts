@@ -1,20 +1,30 @@
 import { performance } from 'node:perf_hooks';
 import { nextTick } from 'node:process';
+import { RotatingQueue } from '../../../../application/concurrency/rotating-queue.ts';
 import { RoundTime } from '../../../../application/concurrency/round-time.ts';
 import { PausingRounds, type Waiting } from './pausing-rounds.ts';
 
+/** Whose request it is: that of a project, by an API key that was admitted, or of an unknown caller. */
+export type CallerGroup = 'project' | 'unknown';
+
 /**
- * Gives the event loop's time to what waits: round-robin over keys, such as addresses and projects, and in order within each. In
- * one round of the loop it works for `msPerRound()` milliseconds and ends the piece that was begun. So other work is done in
- * between, however much waits. In a round with 0 milliseconds it does nothing. With a share below 1 it pauses between rounds, so
- * that all rounds together take that share of the time.
+ * Gives the event loop's time to what waits: to projects and to unknown callers alternately, so that projects get half of it
+ * however many of those there are. Within each it goes round-robin over keys, such as projects and addresses, and in order within
+ * each key. In one round of the loop it works for `msPerRound()` milliseconds and ends the piece that was begun. So other work is
+ * done in between, however much waits. In a round with 0 milliseconds it does nothing. With a share below 1 it pauses between
+ * rounds, so that all rounds together take that share of the time.
  */
 export class FairRounds {
   readonly #msPerRound: () => number;
   readonly #share: number;
   /** For what does not wait. */
   readonly #time: RoundTime;
+  /** The groups, each as often as callers of it wait. */
   readonly #rounds: PausingRounds;
+  readonly #ofGroups: Readonly<Record<CallerGroup, RotatingQueue<Waiting>>> = {
+    project: new RotatingQueue(),
+    unknown: new RotatingQueue(),
+  };
 
   constructor(msPerRound: () => number, share = 1) {
     this.#msPerRound = msPerRound;
@@ -33,16 +43,24 @@ export class FairRounds {
     return this.#time.isLeft();
   }
 
+  /** Whether nothing waits. */
+  get isEmpty(): boolean {
+    return this.#rounds.waiting.isEmpty;
+  }
+
   /** Adds what is not waiting yet, behind what waits under the key. */
-  add(key: string, waiting: Waiting): void {
-    this.#rounds.add(key, waiting);
+  add(key: string, waiting: Waiting, group: CallerGroup): void {
+    const ofGroup = this.#ofGroups[group];
+    ofGroup.add(key, waiting);
+    // For whatever is next in the group by then.
+    this.#rounds.add(group, { serveNext: () => ofGroup.take()?.serveNext() });
   }
 
   /** Resolves when the caller may go on; null when that is now. */
-  wait(key: string): Promise<void> | null {
+  wait(key: string, group: CallerGroup): Promise<void> | null {
     // What is done at once is not measured, and no pause follows it.
-    if (this.#share === 1 && this.#rounds.waiting.isEmpty && this.hasTime()) return null;
-    return new Promise((resolve) => this.add(key, { serveNext: resolve }));
+    if (this.#share === 1 && this.isEmpty && this.hasTime()) return null;
+    return new Promise((resolve) => this.add(key, { serveNext: resolve }, group));
   }
 
   async #serve(): Promise<void> {

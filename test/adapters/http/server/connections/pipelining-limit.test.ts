@@ -87,6 +87,7 @@ beforeEach(async () => {
       largeBodies: reading,
       unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax, log),
       networkOf: () => '',
+      callerOf: () => ({ key: '', group: 'project' }),
       serve(request, response) {
         const path = request.url ?? '';
         served.push({ path, reply: () => response.end(path) });

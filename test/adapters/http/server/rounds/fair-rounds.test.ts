@@ -2,7 +2,7 @@ import { nextTick } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { WAITING_REQUESTS_MS_MAX } from '../../../../../src/adapters/http/limits.ts';
-import { FairRounds } from '../../../../../src/adapters/http/server/rounds/fair-rounds.ts';
+import { type CallerGroup, FairRounds } from '../../../../../src/adapters/http/server/rounds/fair-rounds.ts';
 
 let rounds: FairRounds;
 /** The connections whose requests were served, in order. */
@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 /** A connection of `network` with so many waiting requests, each of which takes `ms` behind its first promise. */
-function wait(network: string, name: string, requests: number, ms = 0): void {
+function wait(network: string, name: string, requests: number, ms = 0, group: CallerGroup = 'unknown'): void {
   let left = requests;
   const connection = {
     serveNext(): void {
@@ -32,10 +32,10 @@ function wait(network: string, name: string, requests: number, ms = 0): void {
         });
       });
       left -= 1;
-      if (left > 0) rounds.add(network, connection);
+      if (left > 0) rounds.add(network, connection, group);
     },
   };
-  rounds.add(network, connection);
+  rounds.add(network, connection, group);
 }
 
 it('serves waiting requests round-robin over addresses, and over the connections of each', async () => {
@@ -46,6 +46,15 @@ it('serves waiting requests round-robin over addresses, and over the connections
   expect(served).toEqual(['a1', 'b1', 'a2', 'b1', 'a1', 'b1', 'a2', 'a1', 'a1']);
 });
 
+it('serves projects and unknown callers alternately, however many of those wait', async () => {
+  for (let index = 0; index < 100; index += 1) wait(`address ${index}`, 's', 1);
+  wait('p', 'p', 2, 0, 'project');
+  wait('q', 'q', 1, 0, 'project');
+  await setImmediate();
+  expect(served.slice(0, 7).join('')).toBe('spsqsps');
+  expect(served).toHaveLength(103);
+});
+
 it('serves nothing in the round in which a connection is added', async () => {
   wait('a', 'a1', 1);
   expect(served).toEqual([]);
@@ -54,12 +63,12 @@ it('serves nothing in the round in which a connection is added', async () => {
 });
 
 it('lets callers go on at once while nothing waits and the round has time, and else in rotation over projects', async () => {
-  expect(rounds.wait('a')).toBeNull();
+  expect(rounds.wait('a', 'project')).toBeNull();
   now += WAITING_REQUESTS_MS_MAX - 1;
-  expect(rounds.wait('a')).toBeNull();
+  expect(rounds.wait('a', 'project')).toBeNull();
   now += 1;
   const order = ['a1', 'a2', 'a3', 'b1'].map((name) =>
-    rounds.wait(name.charAt(0))?.then(() => {
+    rounds.wait(name.charAt(0), 'project')?.then(() => {
       served.push(name);
     }),
   );
@@ -67,14 +76,14 @@ it('lets callers go on at once while nothing waits and the round has time, and e
   await setImmediate();
   await Promise.all(order);
   expect(served).toEqual(['a1', 'b1', 'a2', 'a3']);
-  expect(rounds.wait('a')).toBeNull();
+  expect(rounds.wait('a', 'project')).toBeNull();
 });
 
 it('pauses between rounds when it has a share of the time', async () => {
   const shared = new FairRounds(() => 1, 0.2);
   const order: string[] = [];
   const go = (name: string, ms: number) =>
-    shared.wait(name)?.then(() => {
+    shared.wait(name, 'project')?.then(() => {
       order.push(name);
       now += ms;
     });
@@ -106,7 +115,7 @@ it('serves less in a round as soon as a round is to be shorter', async () => {
       now += 1;
     },
   });
-  for (const name of ['1', '2', '3', '4', '5', '6']) rounds.add('a', work(name));
+  for (const name of ['1', '2', '3', '4', '5', '6']) rounds.add('a', work(name), 'project');
   await setImmediate();
   expect(round.splice(0)).toEqual(['1', '2', '3', '4']);
   msPerRound = 0;
