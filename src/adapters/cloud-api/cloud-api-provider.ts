@@ -97,11 +97,12 @@ export class CloudApiProvider implements ChannelProvider {
   capacity(backlog: Backlog): ProviderCapacity {
     const capacity = this.#options.http.capacity(backlog);
     const { free, passing, waiting, ahead, ofRate } = capacity;
+    const lookupsOfProject = this.#lookups.sizeOfProject(backlog.projectId);
     return {
       ...capacity,
       free: Math.max(0, free - this.#lookups.size),
-      passing: Math.max(0, passing - this.#lookups.sizeOf(backlog)),
-      ...(ofRate === undefined ? {} : { ofRate: Math.max(0, ofRate - this.#lookups.sizeOf(backlog)) }),
+      passing: Math.max(0, passing - lookupsOfProject),
+      ...(ofRate === undefined ? {} : { ofRate: Math.max(0, ofRate - lookupsOfProject) }),
       waiting: waiting + this.#lookups.sizeOf(backlog),
       ahead: ahead + this.#lookups.sizeAhead(backlog.priority),
     };

@@ -147,7 +147,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     largeBodies,
     unread: new UnreadConnections(limits.unreadBytesMax, new MinuteLog({ clock: performance, logger })),
     networkOf: networkOfRequest,
-    callerOf: (request) => shedder.callerOf(request),
+    queueKeyOf: (request) => shedder.queueKeyOf(request),
     serve: requestListener(app, exactPaths, writer, withOtherExpectation),
   });
   server.timeout = limits.stallTimeoutMs;

@@ -132,15 +132,17 @@ export class WaitingStarts {
   takeReady(): readonly WaitingStart[] {
     this.#dropOverdue();
     const ready: WaitingStart[] = [];
-    const budgetsOfOthers = new Map<Queue, StartBudget>();
+    const budgets = new Map<Queue, StartBudget>();
+    /** What is left for others, besides what waits there or behind what has begun there just now. */
     const budgetAt = (other: ChannelProvider): StartBudget => {
       const queue = this.#queueOf(other);
-      const budget = budgetsOfOthers.get(queue) ?? queue.budgetForNew();
-      budgetsOfOthers.set(queue, budget);
+      const budget = budgets.get(queue) ?? queue.budgetForNew();
+      budgets.set(queue, budget);
       return budget;
     };
     for (const queue of this.#toRecheck) {
       const own = queue.budgetForWaiting();
+      budgets.set(queue, own);
       const budgetFor = ({ provider, others, backlog }: Waiting): StartBudget | undefined => {
         if (own.allows(backlog) || !isAtRate(provider.capacity(backlog)))
           return own.allows(backlog) ? own : undefined;

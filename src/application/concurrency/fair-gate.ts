@@ -119,22 +119,23 @@ export class FairGate {
   async #enter(entry: Entry, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     if (this.#tryEnter(entry)) return;
-    await new Promise<void>((resolve, reject) => {
-      const letThrough = (): void => {
-        signal?.removeEventListener('abort', leave);
-        resolve();
-      };
-      const waiting = { ...entry, letThrough, reject };
-      const leave = (): void => {
-        this.#waiting.drop(waiting);
-        reject(signal?.reason);
-      };
-      signal?.addEventListener('abort', leave);
-      // A probe waits apart: what waits for it must not stand before it.
-      const queue = entry.isProbe ? `${entry.key} locked` : entry.key;
-      if (entry.hasPlaceOfKey) this.#waiting.addFirst(queue, waiting);
-      else this.#waiting.add(queue, waiting);
-    });
+    let leave = (): void => {};
+    try {
+      await new Promise<void>((letThrough, reject) => {
+        const waiting = { ...entry, letThrough, reject };
+        leave = () => {
+          this.#waiting.drop(waiting);
+          reject(signal?.reason);
+        };
+        signal?.addEventListener('abort', leave);
+        // A probe waits apart: what waits for it must not stand before it.
+        const queue = entry.isProbe ? `${entry.key} locked` : entry.key;
+        if (entry.hasPlaceOfKey) this.#waiting.addFirst(queue, waiting);
+        else this.#waiting.add(queue, waiting);
+      });
+    } finally {
+      signal?.removeEventListener('abort', leave);
+    }
   }
 
   #tryEnter({ key, hasPlaceOfKey, isProbe }: Entry): boolean {

@@ -34,6 +34,13 @@ export class PriorityQueue<Item extends { readonly backlog: Backlog }> {
     return this.#waiting.get(priority)?.items.sizeOf(projectId) ?? 0;
   }
 
+  /** How many of a project wait, of whatever priority. */
+  sizeOfProject(projectId: string): number {
+    let size = 0;
+    for (const { items } of this.#waiting.values()) size += items.sizeOf(projectId);
+    return size;
+  }
+
   /** How many of a priority and of more urgent ones wait. */
   sizeAhead(priority: JobPriority): number {
     return upTo(priority).reduce((size, each) => size + (this.#waiting.get(each)?.items.size ?? 0), 0);

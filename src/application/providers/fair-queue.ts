@@ -1,5 +1,4 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import { JOB_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import {
   FRESH_MS,
   LATENCY_REMEMBERED_MS,
@@ -109,7 +108,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
    * its share in flight has no less: what waits of it takes the places that come back first.
    */
   capacity(backlog: Backlog, free: number): ProviderCapacity {
-    const waitingOfProject = this.#waitingOf(backlog.projectId);
+    const waitingOfProject = this.#waiting.sizeOfProject(backlog.projectId);
     const ofRate = this.#rates.allowed(backlog.projectId);
     return {
       free: Math.max(0, free - this.#waiting.size),
@@ -170,10 +169,6 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   /** Takes all that wait. */
   takeAll(): readonly Item[] {
     return this.#waiting.takeAll();
-  }
-
-  #waitingOf(projectId: string): number {
-    return JOB_PRIORITIES.reduce((sum, priority) => sum + this.#waiting.sizeOf({ priority, projectId }), 0);
   }
 
   #moreOf(projectId: string, free: number): number {

@@ -3,6 +3,7 @@ import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import {
   afterBegin,
   afterResult,
+  afterThrottled,
   attemptAt,
   type CircuitAttempt,
   CLOSED_COMMON_CIRCUIT,
@@ -12,6 +13,8 @@ import {
   isIdle,
   type ProjectCircuit,
   type ProviderCircuits,
+  type ThrottledAll,
+  takesNothing,
 } from '../../domain/providers/provider-circuit.ts';
 import { CLOSED_CAPACITY, type ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import {
@@ -37,9 +40,6 @@ import type { ProviderEventSink } from '../ports/provider-events.ts';
 /** How often the circuits of projects that send nothing any more are forgotten, in milliseconds. */
 const FORGET_EVERY_MS = FAILURE_PERCENT_PERIOD_MS;
 
-/** A provider that throttled everything for so long takes nothing, in milliseconds. */
-const THROTTLED_ALL_MS = 5_000;
-
 interface GuardedPorts {
   readonly provider: ChannelProvider;
   readonly clock: Clock;
@@ -63,8 +63,8 @@ export class GuardedProvider implements ChannelProvider {
   /** Why it failed last for a project that had no success since. Projects do not see each other's. */
   readonly #lastReasons = new Map<string, string>();
   #forgotAt = 0;
-  /** From when on it throttled, and took nothing from anybody; null when it has taken something since. */
-  #throttledAll: { readonly since: number; readonly last: number } | null = null;
+  /** Null while it throttles nothing, or has taken something since. */
+  #throttledAll: ThrottledAll | null = null;
   readonly #log: MinuteLog;
   /** The circuits that the log says are open: of a project, or null for that of all. */
   readonly #toldOpen = new Set<string | null>();
@@ -137,7 +137,7 @@ export class GuardedProvider implements ChannelProvider {
 
   #record(projectId: string, attempt: CircuitAttempt, result: SubmitResult): void {
     const before = this.#circuitsFor(projectId);
-    const hasWorked = didItsWork(result, this.#throttlesAll(result));
+    const hasWorked = didItsWork(result, this.#tookNothing(result, before));
     if (hasWorked === true) this.#lastReasons.delete(projectId);
     if (hasWorked === false) this.#lastReasons.set(projectId, ownWordsOf(result));
     const after = afterResult(projectId, before, attempt, hasWorked, this.#ports.clock.now());
@@ -154,15 +154,13 @@ export class GuardedProvider implements ChannelProvider {
     else if (until !== null && openUntil === null) this.#logOpened(projectId, until, result);
   }
 
-  /** Whether it throttled everything for so long; a pause as long begins anew. */
-  #throttlesAll(result: SubmitResult): boolean {
-    const now = this.#ports.clock.now();
+  /** Whether it throttled everything lately. */
+  #tookNothing(result: SubmitResult, { project, provider }: ProviderCircuits): boolean {
     if (result.kind === 'accepted') this.#throttledAll = null;
     if (!isThrottled(result)) return false;
-    const { since, last } = this.#throttledAll ?? { since: now, last: now };
-    const isAnew = Math.abs(now - last) >= THROTTLED_ALL_MS;
-    this.#throttledAll = { since: isAnew ? now : since, last: now };
-    return !isAnew && now - since >= THROTTLED_ALL_MS;
+    const isOpen = project.breaker.openUntil !== null || provider.openUntil !== null;
+    this.#throttledAll = afterThrottled(this.#throttledAll, isOpen, this.#ports.clock.now());
+    return takesNothing(this.#throttledAll);
   }
 
   /** `projectId` is null for the circuit of all, `count` 0 for an opening that was counted. */

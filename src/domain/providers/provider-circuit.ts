@@ -27,6 +27,15 @@ const COMMON_FAILURES_OF_PROJECT_MAX = FAILURES_IN_ROW_MAX / 2;
  */
 const SUCCESS_COUNTS_MS = 10 * millisecondsInSecond;
 
+/** A provider that throttled everything for so long takes nothing, in milliseconds. */
+const THROTTLED_ALL_MS = 5_000;
+
+/** That a provider throttles, and took nothing from anybody since. */
+export interface ThrottledAll {
+  readonly since: number;
+  readonly last: number;
+}
+
 /** The circuit of a channel provider for one project. */
 export interface ProjectCircuit {
   readonly breaker: CircuitBreaker;
@@ -72,6 +81,20 @@ export const CLOSED_COMMON_CIRCUIT: CommonCircuit = {
 export function isIdle({ breaker, succeededAt }: ProjectCircuit, now: number): boolean {
   if (breaker.openUntil !== null || breaker.failuresInRow > 0) return false;
   return succeededAt === null || Math.abs(now - succeededAt) >= FAILURE_PERCENT_PERIOD_MS;
+}
+
+/**
+ * What is known after a provider has throttled a message, of which it took none since `before`. Where nobody asked for five
+ * seconds it begins anew, but not while a circuit is open: then few ask.
+ */
+export function afterThrottled(before: ThrottledAll | null, isOpen: boolean, now: number): ThrottledAll {
+  const goesOn = before !== null && (isOpen || Math.abs(now - before.last) < THROTTLED_ALL_MS);
+  return { since: goesOn ? before.since : now, last: now };
+}
+
+/** Whether the provider has throttled everything for so long that it takes nothing. */
+export function takesNothing({ since, last }: ThrottledAll): boolean {
+  return last - since >= THROTTLED_ALL_MS;
 }
 
 /**

@@ -327,19 +327,25 @@ describe('the starts that wait', () => {
     expect(ready()).toEqual([]);
   });
 
-  it('starts of a project that is throttled go behind those that wait for the other provider themselves', () => {
-    let places = 0;
-    const other = providerWith(() => ({ free: places, passing: 0, waiting: 9, ahead: 9 }), 'other');
-    const throttling = providerWith(() => ({ free: 0, passing: 0, waiting: 9, ahead: 9, ofRate: 0 }));
-    provider = throttling;
-    starts.add([1, 2].map((name) => start(name, { others: [other] })));
-    provider = other;
-    starts.add([3, 4].map((name) => start(name, { backlog: CODES_OF_C })));
-    places = 3;
-    starts.mayHaveCapacity(throttling);
-    starts.mayHaveCapacity(other);
-    expect(ready()).toEqual([anSmsId(1), anSmsId(3), anSmsId(4)]);
-  });
+  it.each([
+    ['first', true],
+    ['last', false],
+  ])(
+    'starts of a project that is throttled take no place of those that wait for the other provider, when theirs is checked %s',
+    (_, isFirst) => {
+      let places = 0;
+      const other = providerWith(() => ({ free: places, passing: 0, waiting: 9, ahead: 9 }), 'other');
+      const throttling = providerWith(() => ({ free: 0, passing: 0, waiting: 9, ahead: 9, ofRate: 0 }));
+      provider = throttling;
+      starts.add([1, 2].map((name) => start(name, { others: [other] })));
+      provider = other;
+      starts.add([3, 4].map((name) => start(name, { backlog: CODES_OF_C })));
+      expect(ready()).toEqual([]);
+      places = 3;
+      for (const each of isFirst ? [throttling, other] : [other, throttling]) starts.mayHaveCapacity(each);
+      expect(ready().toSorted()).toEqual([anSmsId(1), anSmsId(3), anSmsId(4)]);
+    },
+  );
 
   it('starts of a project that is throttled wait for its rate, though their provider has places', () => {
     let ofRate = 0;

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { FairGate, HANGING_WORK_MS } from '../../../src/application/concurrency/fair-gate.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
@@ -171,6 +172,25 @@ describe('a fair gate', () => {
     await end('a1');
     expect(running).toEqual(['a1', 'a2', 'a5']);
     await expect(request('b', 'b1', left.signal)).rejects.toBe('left');
+  });
+
+  it('a signal has no listener of work that waits no longer, however that ended', async () => {
+    const { request, end, clock } = gateWorld();
+    const { signal } = new AbortController();
+    const away = new StorageAway(new Error('away'));
+    const hanging = expect(request('a', 'a1')).rejects.toBe(away);
+    void request('a', 'a2');
+    const rejected = expect(request('a', 'a3', signal)).rejects.toBe(away);
+    await end('nobody');
+    clock.at += HANGING_WORK_MS;
+    await end('a1', away);
+    await Promise.all([hanging, rejected]);
+    const letThrough = request('a', 'a4', signal);
+    await end('nobody');
+    await end('a2');
+    await end('a4');
+    await letThrough;
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('what was let through goes on when its signal aborts', async () => {

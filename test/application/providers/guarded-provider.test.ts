@@ -200,6 +200,19 @@ describe('the circuit of a guarded provider', () => {
     // More than ten in a row have opened the circuit.
     expect(kindsOf(await submit(2))).toEqual(['busy', 'busy']);
     expect(calls).toBe(161);
+    // A trial that is throttled opens it again, for longer each time: no other message is sent.
+    for (const openMs of PROVIDER_OPEN_WINDOWS_MS.slice(0, 3)) {
+      now += openMs;
+      await submit(1);
+      expect(kindsOf(await submit(2))).toEqual(['busy', 'busy']);
+    }
+    expect(calls).toBe(164);
+    now += PROVIDER_OPEN_WINDOWS_MS[3] ?? 0;
+    nextResult = () => ACCEPTED;
+    expect(kindsOf(await submit(1))).toEqual(['accepted']);
+    nextResult = () => THROTTLED;
+    await submit(20);
+    expect(kindsOf(await submit(1))).toEqual(['throttled']);
   });
 
   it('a project is told why the provider failed for its own messages, never for those of others', async () => {

@@ -176,7 +176,7 @@ describe('the settings of an HTTP gateway', () => {
     expect(mistakesIn(settings).toSorted()).toEqual([
       ': Unrecognized key: "senderID"',
       'check.url: must be an http or https URL, without credentials, fragment or placeholders in its host',
-      'errors.0.class: Invalid option: expected one of "busy"|"limited"|"sender"|"message"|"ends-chain"',
+      'errors.0.class: Invalid option: expected one of "busy"|"throttled"|"limited"|"sender"|"message"|"ends-chain"',
       'receipts.items: only JSON holds a list',
       'request.json.text: {secret:NONE} names no entry of secrets',
       'request.json.to: {too} is no placeholder',
@@ -221,6 +221,6 @@ describe('the settings of an HTTP gateway', () => {
       '{validitySeconds}',
       '{secret:NAME}',
     ]);
-    expect(classes).toEqual(['busy', 'limited', 'sender', 'message', 'ends-chain']);
+    expect(classes).toEqual(['busy', 'throttled', 'limited', 'sender', 'message', 'ends-chain']);
   });
 });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import {
   afterBegin,
   afterResult,
+  afterThrottled,
   attemptAt,
   type CircuitAttempt,
   CLOSED_COMMON_CIRCUIT,
@@ -11,6 +12,8 @@ import {
   isIdle,
   type ProjectCircuit,
   type ProviderCircuits,
+  type ThrottledAll,
+  takesNothing,
 } from '../../../src/domain/providers/provider-circuit.ts';
 import { NOW, SECOND_MS } from '../../support/builders.ts';
 
@@ -239,4 +242,16 @@ it('trials of a project that fail never open the circuit of all, and operators a
   }
   circuits.send('B');
   expect(circuits.state).toBe('closed');
+});
+
+it.each([
+  ['five seconds of throttling', [0, 2_500, 5_000], false, true],
+  ['less than five seconds of it', [0, 4_999], false, false],
+  ['two times that are five seconds apart', [0, 5_000], false, false],
+  ['two such times while a circuit is open', [0, 5_000], true, true],
+  ['a clock that was put back', [10_000, 0, 4_999], false, false],
+])('a provider that says that it takes no more takes nothing after %s', (_, instants, isOpen, expected) => {
+  let state: ThrottledAll | null = null;
+  for (const now of instants) state = afterThrottled(state, isOpen, now);
+  expect(state !== null && takesNothing(state)).toBe(expected);
 });

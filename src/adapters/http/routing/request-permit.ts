@@ -12,11 +12,11 @@ export interface RequestPermit {
   suspend(): void;
   /** The request is served again. Throws `RequestRejected` with 503 when the process has become full meanwhile. */
   resume(): void;
-  /** Resolves when a body of this length may be parsed and checked, by project in rotation; null when that is now. */
+  /** Resolves when a body of this length may be parsed and checked, in fair rounds; null when that is now. */
   waitToParse(bytes: number): Promise<void> | null;
   /**
-   * Resolves when a round of the event loop has time for a request that a gate has let through, by project in rotation; null when
-   * that is now.
+   * Resolves when a round of the event loop has time for a request that a gate has let through, in fair rounds; null when that is
+   * now.
    */
   waitForRound(): Promise<void> | null;
   /**

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { InFlight } from '../../../application/concurrency/in-flight.ts';
+import { apiKeyFromHeader } from '../../../domain/access/api-key.ts';
 import type { ServerLimits } from '../limits.ts';
 import { RequestRejected } from '../replies/http-error.ts';
 import { OVERLOADED } from '../replies/known-errors.ts';
 import { type ClientAddress, networkOf } from '../routing/client-address.ts';
 import type { RequestPermit } from '../routing/request-permit.ts';
-import type { Caller, RequestQueues } from './request-queues.ts';
+import type { QueueKey, RequestQueues } from './request-queues.ts';
 
 type Limits = Pick<ServerLimits, 'requestsMax' | 'requestsPerProjectMax' | 'requestsPerAddressMax'>;
 
@@ -19,7 +20,7 @@ export class LoadShedder {
   readonly #byAddress: InFlight;
   readonly #byProject: InFlight;
   readonly #queues: RequestQueues;
-  /** Projects, by the header with their key. */
+  /** Projects by their keys. */
   readonly #known = new Map<string, string>();
   #count = 0;
 
@@ -50,18 +51,23 @@ export class LoadShedder {
     return new FreePermit(this.#clientAddress(request));
   }
 
-  /** Whose request it is, as far as that is known before it is admitted: by a key that was admitted before. */
-  callerOf(request: IncomingMessage): Caller {
-    const projectId = this.#known.get(request.headers.authorization ?? '');
-    return callerNamed(projectId ?? null, networkOf(this.#clientAddress(request)));
+  /**
+   * Whom a request waits with before it is admitted: its project is known by a key that was admitted before. One that has been
+   * revoked since is known still, and is rejected as soon.
+   */
+  queueKeyOf(request: IncomingMessage): QueueKey {
+    const apiKey = apiKeyFromHeader(request.headers.authorization);
+    const projectId = apiKey === null ? undefined : this.#known.get(apiKey);
+    return queueKeyFor(projectId ?? null, networkOf(this.#clientAddress(request)));
   }
 
   /** Notes that the request was admitted for the project. */
-  noteKey({ headers: { authorization = '' } }: IncomingMessage, projectId: string): void {
-    if (this.#known.get(authorization) === projectId) return;
+  noteKey({ headers }: IncomingMessage, projectId: string): void {
+    const apiKey = apiKeyFromHeader(headers.authorization);
+    if (apiKey === null || this.#known.get(apiKey) === projectId) return;
     const [oldest = ''] = this.#known.keys();
     if (this.#known.size >= KNOWN_KEYS_MAX) this.#known.delete(oldest);
-    this.#known.set(authorization, projectId);
+    this.#known.set(apiKey, projectId);
   }
 
   /** Whether there was a place in all, which is taken then. */
@@ -86,7 +92,7 @@ export class LoadShedder {
   }
 }
 
-function callerNamed(projectId: string | null, network: string): Caller {
+function queueKeyFor(projectId: string | null, network: string): QueueKey {
   return projectId === null ? { key: network, group: 'unknown' } : { key: projectId, group: 'project' };
 }
 
@@ -138,11 +144,11 @@ class CountedPermit implements RequestPermit {
   }
 
   waitToParse(bytes: number): Promise<void> | null {
-    return this.#queues.waitToParse(callerNamed(this.#projectId, this.network), bytes);
+    return this.#queues.waitToParse(queueKeyFor(this.#projectId, this.network), bytes);
   }
 
   waitForRound(): Promise<void> | null {
-    return this.#queues.waitForRound(callerNamed(this.#projectId, this.network));
+    return this.#queues.waitForRound(queueKeyFor(this.#projectId, this.network));
   }
 
   throughProjectGate<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -13,12 +13,12 @@ import type { ListenBacklog } from './connections/listen-backlog.ts';
 import { type CallerGroup, FairRounds } from './rounds/fair-rounds.ts';
 
 /** Whom a request waits with: its project, or its network. */
-export interface Caller {
+export interface QueueKey {
   readonly key: string;
   readonly group: CallerGroup;
 }
 
-/** Where requests wait for the event loop and for the project gate, by project in rotation. */
+/** Where requests wait for the event loop, and for the project gate. */
 export class RequestQueues {
   readonly #projectGate = new FairGate(
     { perKey: PROJECT_REQUESTS_PER_PROJECT_MAX, all: PROJECT_REQUESTS_MAX },
@@ -35,7 +35,7 @@ export class RequestQueues {
   }
 
   /** Resolves when a body of this length may be parsed; null when that is now. */
-  waitToParse({ key, group }: Caller, bytes: number): Promise<void> | null {
+  waitToParse({ key, group }: QueueKey, bytes: number): Promise<void> | null {
     return (bytes > BODY_BYTES_MAX ? this.#largeBodies : this.#bodies).wait(key, group);
   }
 
@@ -43,7 +43,7 @@ export class RequestQueues {
    * Resolves when a round of the event loop has time for a request that a gate has let through; null when that is now. The end of
    * one request lets the next one through: without this hundreds of them would follow each other in one round.
    */
-  waitForRound({ key, group }: Caller): Promise<void> | null {
+  waitForRound({ key, group }: QueueKey): Promise<void> | null {
     return this.#letThrough.wait(key, group);
   }
 

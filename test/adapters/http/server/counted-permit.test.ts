@@ -20,40 +20,38 @@ it('a permit that ends twice takes nothing from the others of its address', () =
   expect(shedder.begin(request)).toBeNull();
 });
 
+const [KEY, OTHER_KEY] = ['a', 'b'].map((digit) => `sk_live_${digit.repeat(40)}`) as [string, string];
+
+const anyShedder = () =>
+  new LoadShedder(SERVER_LIMITS, () => '127.0.0.1', new RequestQueues({ roundMs: (msMax) => msMax }));
+
+function requestWith(authorization?: string): IncomingMessage {
+  const request = new IncomingMessage(new Socket());
+  if (authorization !== undefined) request.headers.authorization = authorization;
+  return request;
+}
+
 it('a request is known as one of a project by a key that was admitted before, and by no other', () => {
-  const shedder = new LoadShedder(
-    SERVER_LIMITS,
-    () => '127.0.0.1',
-    new RequestQueues({ roundMs: (msMax) => msMax }),
-  );
-  const withKey = (authorization?: string): IncomingMessage => {
-    const request = new IncomingMessage(new Socket());
-    if (authorization !== undefined) request.headers.authorization = authorization;
-    return request;
-  };
+  const shedder = anyShedder();
+  const keysOf = (...headers: readonly (string | undefined)[]) =>
+    headers.map((header) => shedder.queueKeyOf(requestWith(header)));
   const unknown = { key: '127.0.0.1', group: 'unknown' };
-  expect([withKey('Bearer a'), withKey()].map((each) => shedder.callerOf(each))).toEqual([unknown, unknown]);
-  const permit = shedder.begin(withKey('Bearer a'));
-  expect(shedder.callerOf(withKey('Bearer a'))).toEqual(unknown);
+  const permit = shedder.begin(requestWith(`Bearer ${KEY}`));
+  expect(keysOf(`Bearer ${KEY}`, undefined)).toEqual([unknown, unknown]);
   permit?.claimFor('project a');
-  expect(shedder.callerOf(withKey('Bearer a'))).toEqual({ key: 'project a', group: 'project' });
-  expect([withKey('Bearer b'), withKey()].map((each) => shedder.callerOf(each))).toEqual([unknown, unknown]);
+  shedder.begin(requestWith())?.claimFor('project b');
+  expect(keysOf(`Bearer ${KEY}`)).toEqual([{ key: 'project a', group: 'project' }]);
+  expect(keysOf(`Bearer ${OTHER_KEY}`, '', 'Bearer x', KEY, undefined)).toEqual(Array(5).fill(unknown));
 });
 
-it('so many keys are known, and the one that was shown first is forgotten for one more', () => {
-  const shedder = new LoadShedder(
-    SERVER_LIMITS,
-    () => '127.0.0.1',
-    new RequestQueues({ roundMs: (msMax) => msMax }),
-  );
-  const request = new IncomingMessage(new Socket());
-  const groupOf = (key: number) => {
-    request.headers.authorization = `Bearer ${key}`;
-    return shedder.callerOf(request).group;
-  };
-  for (let key = 0; key <= KNOWN_KEYS_MAX; key += 1) {
-    request.headers.authorization = `Bearer ${key}`;
-    shedder.noteKey(request, 'a');
-  }
-  expect([0, 1, KNOWN_KEYS_MAX].map(groupOf)).toEqual(['unknown', 'project', 'project']);
+it('a key is one however it is spelled, and the key that was shown first is forgotten for one too many', () => {
+  const shedder = anyShedder();
+  const keyOf = (number: number) => `sk_dev_${number.toString(16).padStart(40, '0')}`;
+  const groupOf = (key: string) => shedder.queueKeyOf(requestWith(`Bearer ${key}`)).group;
+  for (let number = 1; number < KNOWN_KEYS_MAX; number += 1)
+    shedder.noteKey(requestWith(`Bearer ${keyOf(number)}`), 'a');
+  for (const scheme of ['Bearer ', 'bearer ', 'BEARER    ']) shedder.noteKey(requestWith(scheme + KEY), 'a');
+  expect([keyOf(1), KEY].map(groupOf)).toEqual(['project', 'project']);
+  shedder.noteKey(requestWith(`Bearer ${OTHER_KEY}`), 'a');
+  expect([keyOf(1), keyOf(2), OTHER_KEY].map(groupOf)).toEqual(['unknown', 'project', 'project']);
 });

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
 import { PIPELINED_REQUEST_LINES, type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../../limits.ts';
 import { networkOf } from '../../routing/client-address.ts';
-import type { Caller } from '../request-queues.ts';
+import type { QueueKey } from '../request-queues.ts';
 import type { FairReading } from '../rounds/fair-reading.ts';
 import { FairRounds } from '../rounds/fair-rounds.ts';
 import type { Waiting } from '../rounds/pausing-rounds.ts';
@@ -38,8 +38,8 @@ export interface ConnectionParts extends UnreadParts {
   readonly newConnections: Reading;
   /** Of large request bodies. */
   readonly largeBodies: Reading & Pick<FairReading, 'noteRead'>;
-  /** Whose request it is, as far as that is known before it is served. */
-  readonly callerOf: (request: IncomingMessage) => Caller;
+  /** Whom a request waits with before it is served. */
+  readonly queueKeyOf: (request: IncomingMessage) => QueueKey;
   /** Serves one request, when fewer than the limit are being served. */
   readonly serve: Serve;
 }
@@ -57,12 +57,12 @@ export interface PipeliningLimit {
 
 /**
  * Serves at most `connectionRequestsMax` requests of one connection at a time, in the order they came. Only the first of them is
- * served at once, one in a round of the event loop, and for a short time of the round: the others wait for what other
- * connections want, and for a client that does not read. Nothing more is read from the connection while too many are open. Node
- * hands over every request of a chunk at once, and thousands fit into one, so the parser is stopped at
- * `connectionOpenRequestsMax` and `connectionOpenLinesMax`, and behind the first request of a connection when a round has had
- * `roundPipelinedLinesMax`: all connections may have sent some at once. A request with more header lines than `headerLinesMax` is
- * none: the parser is stopped there too.
+ * served at once, one in a round of the event loop, and for a short time of the round; one of an unknown caller only while
+ * nothing waits. The others wait for what other connections want, and for a client that does not read. Nothing more is read from
+ * the connection while too many are open. Node hands over every request of a chunk at once, and thousands fit into one, so the
+ * parser is stopped at `connectionOpenRequestsMax` and `connectionOpenLinesMax`, and behind the first request of a connection
+ * when a round has had `roundPipelinedLinesMax`: all connections may have sent some at once. A request with more header lines
+ * than `headerLinesMax` is none: the parser is stopped there too.
  */
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();
@@ -266,13 +266,13 @@ class Connection implements Waiting {
 
   /**
    * Whether this is the first request of the round, and the round has time. With many headers or a body Node's parser calls
-   * back within a request, and replies go out then: each request of a chunk may find that no earlier one is open.
+   * back within a request, and replies go out then: each request of a chunk may find that no earlier one is open. An unknown
+   * caller passes nobody who waits.
    */
   #hasRoundTime(request: IncomingMessage): boolean {
     const { round } = this.#rounds;
     if (round === this.#lastRound || !this.#rounds.hasTime()) return false;
-    // A caller who is not known passes nobody who waits.
-    if (!this.#rounds.isEmpty && this.#parts.callerOf(request).group === 'unknown') return false;
+    if (!this.#rounds.isEmpty && this.#parts.queueKeyOf(request).group === 'unknown') return false;
     this.#lastRound = round;
     return true;
   }
@@ -286,7 +286,7 @@ class Connection implements Waiting {
     const [next] = this.#waiting;
     if (next === undefined || this.#isQueued || !this.#mayServe()) return;
     this.#isQueued = true;
-    const { key, group } = this.#parts.callerOf(next[0]);
+    const { key, group } = this.#parts.queueKeyOf(next[0]);
     this.#rounds.add(key, this, group);
   }
 

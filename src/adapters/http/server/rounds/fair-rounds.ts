@@ -8,8 +8,8 @@ import { PausingRounds, type Waiting } from './pausing-rounds.ts';
 export type CallerGroup = 'project' | 'unknown';
 
 /**
- * Gives the event loop's time to what waits: to projects and to unknown callers alternately, so that projects get half of it
- * however many of those there are. Within each it goes round-robin over keys, such as projects and addresses, and in order within
+ * Gives the event loop's time to what waits: to projects and to unknown callers alternately, one piece each, however many of
+ * those there are. Within each it goes round-robin over keys, such as projects and addresses, and in order within
  * each key. In one round of the loop it works for `msPerRound()` milliseconds and ends the piece that was begun. So other work is
  * done in between, however much waits. In a round with 0 milliseconds it does nothing. With a share below 1 it pauses between
  * rounds, so that all rounds together take that share of the time.

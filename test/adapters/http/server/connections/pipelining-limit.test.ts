@@ -15,6 +15,7 @@ import {
 import { PARSER_STOPPED } from '../../../../../src/adapters/http/server/connections/node-parser.ts';
 import { pipeliningLimit } from '../../../../../src/adapters/http/server/connections/pipelining-limit.ts';
 import { UnreadConnections } from '../../../../../src/adapters/http/server/connections/unread-connections.ts';
+import type { CallerGroup } from '../../../../../src/adapters/http/server/rounds/fair-rounds.ts';
 import type { Waiting } from '../../../../../src/adapters/http/server/rounds/pausing-rounds.ts';
 import { MinuteLog } from '../../../../../src/application/minute-log.ts';
 import { RecordingLogger } from '../../../../support/recording-logger.ts';
@@ -48,6 +49,11 @@ let closes: string[];
 let onServed: () => void;
 /** Whether clients are read at once; those that wait to be. */
 let readsAtOnce: boolean;
+/** What every request waits with. */
+let group: CallerGroup;
+/** The request with this path is taken when the test calls `takeHeld`. */
+let heldPath: string | null;
+let takeHeld: (() => void) | null;
 let waitingToRead: Waiting[];
 
 beforeEach(async () => {
@@ -58,6 +64,9 @@ beforeEach(async () => {
   onServed = () => undefined;
   readsAtOnce = true;
   waitingToRead = [];
+  group = 'project';
+  heldPath = null;
+  takeHeld = null;
   server = createServer();
   const log = new MinuteLog({ clock: performance, logger: new RecordingLogger() });
   const reading = {
@@ -87,7 +96,7 @@ beforeEach(async () => {
       largeBodies: reading,
       unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax, log),
       networkOf: () => '',
-      callerOf: () => ({ key: '', group: 'project' }),
+      queueKeyOf: () => ({ key: '', group }),
       serve(request, response) {
         const path = request.url ?? '';
         served.push({ path, reply: () => response.end(path) });
@@ -98,7 +107,9 @@ beforeEach(async () => {
   server.on('request', (request, response) => {
     responses.push(response);
     response.on('close', () => closes.push(request.url ?? ''));
-    serve(request, response);
+    const take = () => serve(request, response);
+    if (request.url === heldPath) takeHeld = take;
+    else take();
   });
   server.on('clientError', ({ code }: NodeJS.ErrnoException) => clientErrors.push(code));
   server.listen(0, '127.0.0.1');
@@ -173,6 +184,31 @@ describe('the pipelining limit', () => {
     await connection.until(/\/p10\./);
     expect(servedInChunk).toBe(1);
   });
+
+  it.each([
+    ['project', true],
+    ['unknown', false],
+  ] as const)(
+    'serves the first request of a caller that is %s at once while others wait: %s',
+    async (given, expected) => {
+      group = given;
+      heldPath = '/p9.';
+      const first = connection;
+      await connectAnew();
+      connection.write(gets(9, 9).join(''));
+      while (takeHeld === null) await eventLoopRound();
+      let isServedAtOnce = false;
+      server.on('request', ({ url }) => {
+        if (url !== '/p2.') return;
+        takeHeld?.();
+        isServedAtOnce = paths().includes('/p9.');
+      });
+      first.write(gets(1, 2).join(''));
+      await untilServed(3);
+      expect(isServedAtOnce).toBe(expected);
+      first.destroy();
+    },
+  );
 
   it('serves requests of many connections at once for a short time, and the others in later rounds of the event loop', async () => {
     const first = connection;
