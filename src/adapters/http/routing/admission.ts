@@ -59,11 +59,12 @@ export function projectKey(
     scheme: PROJECT_KEY,
     errors: [UNAUTHORIZED, ADDRESS_NOT_ALLOWED],
     async admit({ headers }, permit) {
-      const project = await authenticate.execute(apiKeyFromHeader(headers.authorization), permit.network);
+      const apiKey = apiKeyFromHeader(headers.authorization);
+      const project = await authenticate.execute(apiKey, permit.network);
       if (!isAddressAllowed(project.settings, endpoint, permit.address, isListed)) {
         throw new Rejected({ kind: 'ip-not-allowed' });
       }
-      permit.claimFor(project.id);
+      permit.claimFor(project.id, apiKey);
       return project;
     },
   };

@@ -6,8 +6,11 @@ export interface RequestPermit {
   readonly network: string;
   /** Whose request it is; null until it is claimed for a project. */
   readonly projectId: string | null;
-  /** Counts the request as one of the project, once. Throws `RequestRejected` with 503 when that has as many as it may. */
-  claimFor(projectId: string): void;
+  /**
+   * Counts the request as one of the project, once; it was admitted with the key. Throws `RequestRejected` with 503 when the
+   * project has as many as it may.
+   */
+  claimFor(projectId: string, apiKey: string | null): void;
   /** The request waits for its caller. Meanwhile it counts for its address and its project only. */
   suspend(): void;
   /** The request is served again. Throws `RequestRejected` with 503 when the process has become full meanwhile. */

@@ -43,7 +43,7 @@ export class LoadShedder {
     const network = networkOf(address);
     if (!this.#byAddress.tryBegin(network)) return null;
     this.#count += 1;
-    return new CountedPermit({ shedder: this, queues: this.#queues, request }, address, network);
+    return new CountedPermit({ shedder: this, queues: this.#queues }, address, network);
   }
 
   /** The permit of a request that is served however many there are. */
@@ -61,10 +61,9 @@ export class LoadShedder {
     return queueKeyFor(projectId ?? null, networkOf(this.#clientAddress(request)));
   }
 
-  /** Notes that the request was admitted for the project. */
-  noteKey({ headers }: IncomingMessage, projectId: string): void {
-    const apiKey = apiKeyFromHeader(headers.authorization);
-    if (apiKey === null || this.#known.get(apiKey) === projectId) return;
+  /** Notes that a request with the key was admitted for the project. */
+  noteKey(apiKey: string, projectId: string): void {
+    if (this.#known.get(apiKey) === projectId) return;
     const [oldest = ''] = this.#known.keys();
     if (this.#known.size >= KNOWN_KEYS_MAX) this.#known.delete(oldest);
     this.#known.set(apiKey, projectId);
@@ -96,38 +95,34 @@ function queueKeyFor(projectId: string | null, network: string): QueueKey {
   return projectId === null ? { key: network, group: 'unknown' } : { key: projectId, group: 'project' };
 }
 
-interface PermitParts {
-  readonly shedder: LoadShedder;
-  readonly queues: RequestQueues;
-  readonly request: IncomingMessage;
-}
-
 /** The permit of one request. */
 class CountedPermit implements RequestPermit {
   readonly address: string | undefined;
   readonly network: string;
   readonly #shedder: LoadShedder;
   readonly #queues: RequestQueues;
-  readonly #request: IncomingMessage;
   #projectId: string | null = null;
   #isTaken = true;
   #hasEnded = false;
 
-  constructor({ shedder, queues, request }: PermitParts, address: string | undefined, network: string) {
+  constructor(
+    { shedder, queues }: { readonly shedder: LoadShedder; readonly queues: RequestQueues },
+    address: string | undefined,
+    network: string,
+  ) {
     this.address = address;
     this.network = network;
     this.#shedder = shedder;
     this.#queues = queues;
-    this.#request = request;
   }
 
   get projectId(): string | null {
     return this.#projectId;
   }
 
-  claimFor(projectId: string): void {
+  claimFor(projectId: string, apiKey: string | null): void {
     if (this.#projectId === projectId) return;
-    this.#shedder.noteKey(this.#request, projectId);
+    if (apiKey !== null) this.#shedder.noteKey(apiKey, projectId);
     if (!this.#shedder.tryClaim(projectId)) throw new RequestRejected(OVERLOADED);
     this.#projectId = projectId;
   }

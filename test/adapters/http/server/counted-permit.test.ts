@@ -38,8 +38,8 @@ it('a request is known as one of a project by a key that was admitted before, an
   const unknown = { key: '127.0.0.1', group: 'unknown' };
   const permit = shedder.begin(requestWith(`Bearer ${KEY}`));
   expect(keysOf(`Bearer ${KEY}`, undefined)).toEqual([unknown, unknown]);
-  permit?.claimFor('project a');
-  shedder.begin(requestWith())?.claimFor('project b');
+  permit?.claimFor('project a', KEY);
+  shedder.begin(requestWith())?.claimFor('project b', null);
   expect(keysOf(`Bearer ${KEY}`)).toEqual([{ key: 'project a', group: 'project' }]);
   expect(keysOf(`Bearer ${OTHER_KEY}`, '', 'Bearer x', KEY, undefined)).toEqual(Array(5).fill(unknown));
 });
@@ -48,10 +48,11 @@ it('a key is one however it is spelled, and the key that was shown first is forg
   const shedder = anyShedder();
   const keyOf = (number: number) => `sk_dev_${number.toString(16).padStart(40, '0')}`;
   const groupOf = (key: string) => shedder.queueKeyOf(requestWith(`Bearer ${key}`)).group;
-  for (let number = 1; number < KNOWN_KEYS_MAX; number += 1)
-    shedder.noteKey(requestWith(`Bearer ${keyOf(number)}`), 'a');
-  for (const scheme of ['Bearer ', 'bearer ', 'BEARER    ']) shedder.noteKey(requestWith(scheme + KEY), 'a');
+  for (let number = 1; number < KNOWN_KEYS_MAX; number += 1) shedder.noteKey(keyOf(number), 'a');
+  shedder.noteKey(KEY, 'a');
+  const spellings = ['Bearer ', 'bearer ', 'BEARER    '].map((scheme) => requestWith(scheme + KEY));
+  expect(spellings.map((each) => shedder.queueKeyOf(each).group)).toEqual(Array(3).fill('project'));
   expect([keyOf(1), KEY].map(groupOf)).toEqual(['project', 'project']);
-  shedder.noteKey(requestWith(`Bearer ${OTHER_KEY}`), 'a');
+  shedder.noteKey(OTHER_KEY, 'a');
   expect([keyOf(1), keyOf(2), OTHER_KEY].map(groupOf)).toEqual(['unknown', 'project', 'project']);
 });

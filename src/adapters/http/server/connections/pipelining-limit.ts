@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
+import { onNextRound } from '../../../../application/concurrency/next-round.ts';
 import { PIPELINED_REQUEST_LINES, type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../../limits.ts';
 import { networkOf } from '../../routing/client-address.ts';
 import type { QueueKey } from '../request-queues.ts';
@@ -72,6 +73,7 @@ export function pipeliningLimit(server: Server, limits: Limits, parts: Connectio
   const { backlog } = parts;
   const rounds = new FairRounds(() => backlog.roundMs(WAITING_REQUESTS_MS_MAX));
   const pipelined = new RoundBudget(limits.roundPipelinedLinesMax);
+  const arrivals = new Arrivals();
   const track = (socket: Socket): Connection => {
     const hasLines = (request: IncomingMessage): boolean => {
       if (linesOf(request) <= limits.headerLinesMax) return true;
@@ -83,7 +85,13 @@ export function pipeliningLimit(server: Server, limits: Limits, parts: Connectio
       const error = Object.assign(new Error('The parser was stopped'), { code: PARSER_STOPPED });
       server.emit('clientError', error, socket);
     };
-    const connection = new Connection(socket, limits, parts, { rounds, pipelined, hasLines, reject });
+    const connection = new Connection(socket, limits, parts, {
+      rounds,
+      pipelined,
+      arrivals,
+      hasLines,
+      reject,
+    });
     connections.set(socket, connection);
     stopParser(socket, (request) => hasLines(request) && connection.mayHave(request), stopped);
     return connection;
@@ -117,10 +125,28 @@ interface ConnectionLimits {
   readonly rounds: FairRounds;
   /** Of requests behind others of their connections, in lines. */
   readonly pipelined: Pick<RoundBudget, 'take'>;
+  readonly arrivals: Arrivals;
   /** Whether a request has no more lines than it may have. */
   readonly hasLines: (request: IncomingMessage) => boolean;
   /** Replies that the connection has sent no proper request, and ends it. */
   readonly reject: () => void;
+}
+
+/** Finds the requests whose bodies do not come with their heads: few. It checks once a round, which costs little. */
+class Arrivals {
+  #begun: (readonly [Connection, IncomingMessage])[] = [];
+
+  /** The head of the request has come. */
+  note(connection: Connection, request: IncomingMessage): void {
+    if (this.#begun.length === 0) onNextRound(() => this.#check());
+    this.#begun.push([connection, request]);
+  }
+
+  #check(): void {
+    const begun = this.#begun;
+    this.#begun = [];
+    for (const [connection, request] of begun) if (!request.complete) connection.noteLate(request);
+  }
 }
 
 class Connection implements Waiting {
@@ -134,6 +160,7 @@ class Connection implements Waiting {
   readonly #pipelined: Pick<RoundBudget, 'take'>;
   readonly #hasLines: ConnectionLimits['hasLines'];
   readonly #reject: ConnectionLimits['reject'];
+  readonly #arrivals: Arrivals;
   readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
   readonly #reader: Waiting = {
     serveNext: () => {
@@ -147,7 +174,9 @@ class Connection implements Waiting {
   #openLines = 0;
   /** How many of the open ones are being served; the others wait. */
   #served = 0;
-  /** Whether an open request has arrived. */
+  /** Open requests whose bodies come later than their heads, and have not come. */
+  readonly #late = new Set<IncomingMessage>();
+  /** Whether there is an open request besides those. */
   #isBusy = false;
   /** It has as many open requests as it may: nothing more is read. */
   #isFull = false;
@@ -164,7 +193,7 @@ class Connection implements Waiting {
     socket: Socket,
     limits: Limits,
     parts: ConnectionParts,
-    { rounds, pipelined, hasLines, reject }: ConnectionLimits,
+    { rounds, pipelined, arrivals, hasLines, reject }: ConnectionLimits,
   ) {
     this.#socket = socket;
     this.#limits = limits;
@@ -173,6 +202,7 @@ class Connection implements Waiting {
     this.#pipelined = pipelined;
     this.#hasLines = hasLines;
     this.#reject = reject;
+    this.#arrivals = arrivals;
     this.unread = new UnreadReplies(socket, this.open, limits.connectionUnreadBytesMax, parts);
     const end = (response: ServerResponse): void => this.#end(response);
     this.#onClose = function (this: ServerResponse) {
@@ -234,8 +264,8 @@ class Connection implements Waiting {
   take(request: IncomingMessage, response: ServerResponse): void {
     const isFirst = this.open.length === 0;
     this.open.push(response);
-    if (isArriving(request)) this.#markOnArrival(request);
     this.#markInTable();
+    if (isArriving(request)) this.#arrivals.note(this, request);
     this.#openLines += linesOf(request);
     if (this.#isAtLimit()) this.#pause();
     response.on('close', this.#onClose);
@@ -295,27 +325,34 @@ class Connection implements Waiting {
     if (index === -1) return;
     this.open.splice(index, 1);
     this.#openLines -= linesOf(response.req);
+    this.#late.delete(response.req);
     this.#markInTable();
     this.#served -= 1;
     this.#serveAfterRead();
     if (!this.#isAtLimit()) this.#resume();
   }
 
-  /** A request that is still arriving keeps a connection no more than none does: anybody may send one slowly. */
   #markInTable(): void {
     const { table } = this.#parts;
     const wasBusy = this.#isBusy;
-    this.#isBusy = this.open.some(({ req }) => !isArriving(req));
-    if (!this.#isBusy) table.markIdle(this.#socket);
-    else if (!wasBusy) table.markBusy(this.#socket);
+    this.#isBusy = this.open.length > this.#late.size;
+    if (this.#isBusy && !wasBusy) table.markBusy(this.#socket);
+    if (!this.#isBusy && wasBusy) table.markIdle(this.#socket);
   }
 
-  /** Node's parser pushes null at the end of a body, also when nobody reads it. */
-  #markOnArrival(request: IncomingMessage): void {
+  /**
+   * The body of the request has not come with its head. Until it has, the request keeps the connection no more than none does:
+   * anybody may send one slowly.
+   */
+  noteLate(request: IncomingMessage): void {
+    if (!this.open.some(({ req }) => req === request)) return;
+    this.#late.add(request);
+    this.#markInTable();
+    // Node's parser pushes null at the end of a body, also when nobody reads it.
     const push = request.push.bind(request);
     request.push = (piece, encoding) => {
       const wantsMore = push(piece, encoding);
-      if (piece === null) this.#markInTable();
+      if (piece === null && this.#late.delete(request)) this.#markInTable();
       return wantsMore;
     };
   }
