@@ -144,8 +144,8 @@ export class WaitingStarts {
       const own = queue.budgetForWaiting();
       budgets.set(queue, own);
       const budgetFor = ({ provider, others, backlog }: Waiting): StartBudget | undefined => {
-        if (own.allows(backlog) || !isAtRate(provider.capacity(backlog)))
-          return own.allows(backlog) ? own : undefined;
+        if (own.allows(backlog)) return own;
+        if (!isAtRate(provider.capacity(backlog))) return undefined;
         const open = others.filter((each) => each.capacity(backlog).isClosed !== true);
         return open.map(budgetAt).find((budget) => budget.allows(backlog));
       };

@@ -84,14 +84,14 @@ export class NetworksBySize {
     if (network.idle.first === null) this.#place(network);
   }
 
-  /** It is idle from now on, also when it was before. Does nothing for a connection that is not there. */
+  /** Does nothing for a connection that is not there. */
   markIdle(socket: Socket): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return;
     const { network, node } = connection;
-    const { first } = network.idle;
+    const wasAllBusy = network.idle.first === null;
     node.moveToEndOf(network.idle);
-    if (first === null || first === socket) this.#place(network);
+    if (wasAllBusy) this.#place(network);
   }
 
   /**
