@@ -87,7 +87,10 @@ export class CloudApiProvider implements ChannelProvider {
     }
     const request = { ...graph.post(`${planned.phoneNumberId}/messages`, planned.body), backlog: submission };
     const isVerification = submission.content.smsType === 'verification';
-    return this.#resultOf(graph.read(await http.send(request)), submission.phoneNumber, isVerification);
+    const response = graph.read(await http.send(request));
+    const result = this.#resultOf(response, submission.phoneNumber, isVerification);
+    http.noteResult(submission.projectId, result);
+    return result;
   }
 
   whenHandedOver(listener: (backlog: Backlog) => void): void {

@@ -4,7 +4,6 @@ import {
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
-import { isRateError } from '../../domain/whatsapp/cloud-api-errors.ts';
 import { type GraphResponse, graphResponse, wordsOf } from './graph-response.ts';
 
 interface GraphApiOptions {
@@ -40,10 +39,6 @@ export class GraphApi {
       url: `${this.#base}/${escaped(path)}`,
       headers: { ...this.#headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
-      isThrottled: (response) => {
-        const read = this.read(response);
-        return read.kind === 'error' && isRateError(read.error.code);
-      },
     };
   }
 

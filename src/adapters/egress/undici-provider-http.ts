@@ -3,8 +3,6 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { Agent } from 'undici';
 import { PROVIDER_WAIT_MS } from '../../application/ports/channel-provider.ts';
 import {
-  isTooManyRequests,
-  isUnclearStatus,
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MS,
   type ProviderHttp,
@@ -14,6 +12,7 @@ import {
 import { FairQueue } from '../../application/providers/fair-queue.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import type { LookupAll } from './name-lookup.ts';
 import { type CallDeadlines, ProviderCall } from './provider-call.ts';
 import { providerConnector } from './provider-connector.ts';
@@ -114,12 +113,14 @@ export class UndiciProviderHttp implements ProviderHttp {
     });
   }
 
-  async send(request: ProviderRequest): Promise<ProviderResponse> {
-    if (!URL.canParse(request.url)) return { kind: 'not-sent', reason: 'The URL is not one' };
+  /** The promise is the one that is settled here: the caller notes the result before the next request goes out. */
+  send(request: ProviderRequest): Promise<ProviderResponse> {
+    if (!URL.canParse(request.url))
+      return Promise.resolve({ kind: 'not-sent', reason: 'The URL is not one' });
     this.#bodyBytesMax = Math.max(this.#bodyBytesMax, request.responseBytesMax ?? 0);
-    const response = await new Promise<ProviderResponse>((resolve) => {
+    return new Promise<ProviderResponse>((resolve) => {
       const settle = (settled: ProviderResponse): void => {
-        // First: what it says of the rate counts for what goes out next.
+        // First: what the caller notes counts for what goes out next.
         resolve(settled);
         this.#release(call);
       };
@@ -134,8 +135,10 @@ export class UndiciProviderHttp implements ProviderHttp {
       this.#waiting.add(call);
       this.#dispatchSoon();
     });
-    this.#noteResult(request, response);
-    return response;
+  }
+
+  noteResult(projectId: string, result: SubmitResult): void {
+    this.#waiting.noteResult(projectId, result);
   }
 
   whenHandedOver(listener: (backlog: Backlog) => void): void {
@@ -180,16 +183,6 @@ export class UndiciProviderHttp implements ProviderHttp {
     this.#timer = setTimeout(() => this.#dispatch(), Math.ceil(Math.min(...waits)));
   }
 
-  #noteResult(
-    { backlog, isThrottled = isTooManyRequests }: ProviderRequest,
-    response: ProviderResponse,
-  ): void {
-    // What submits no message is of no project.
-    if (backlog === undefined) return;
-    if (isThrottled(response)) this.#waiting.noteThrottled(backlog.projectId);
-    else if (isTaken(response)) this.#waiting.noteTaken(backlog.projectId);
-  }
-
   #free(): number {
     const { inFlight } = this.#waiting;
     return Math.min(PROVIDER_REQUESTS_MAX - this.#waiting.fresh(), PROVIDER_CONNECTIONS_MAX - inFlight);
@@ -203,9 +196,4 @@ export class UndiciProviderHttp implements ProviderHttp {
       this.#dispatchSoon();
     }
   }
-}
-
-/** Whether the provider took the request, also to say that something is wrong with it. */
-function isTaken(response: ProviderResponse): boolean {
-  return response.kind === 'responded' && !isTooManyRequests(response) && !isUnclearStatus(response.status);
 }

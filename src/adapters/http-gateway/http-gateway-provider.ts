@@ -16,7 +16,7 @@ import {
 import { attemptName } from '../../domain/chain/attempt-name.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
-import { isThrottled, type SubmitResult } from '../../domain/providers/submit-result.ts';
+import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import { type RequestMaker, type SendingOptions, valuesOf } from './gateway-request.ts';
 import { CREDENTIALS_REJECTED, type ResponseReader } from './gateway-response.ts';
 import { NO_MESSAGE } from './template.ts';
@@ -69,12 +69,13 @@ export class HttpGatewayProvider implements ChannelProvider {
     const response = await http.send({
       ...request(valuesOf(submission, sending)),
       backlog: submission,
-      isThrottled: (each) => isThrottled(read(each, attempt)),
     });
+    const result = read(response, attempt);
+    http.noteResult(submission.projectId, result);
     if (response.kind !== 'limited') this.#health = healthAfter(response);
     if (response.kind === 'responded' && CREDENTIALS_REJECTED.includes(response.status))
       this.#log.warn('provider_credentials_rejected', { provider: this.name, code: response.status });
-    return read(response, attempt);
+    return result;
   }
 
   whenHandedOver(listener: (backlog: Backlog) => void): void {

@@ -1,14 +1,19 @@
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { RejectionCause } from '../../domain/providers/rejection-class.ts';
-import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/providers/submit-result.ts';
+import {
+  isThrottled,
+  rejectedAs,
+  type SubmitResult,
+  unknownResult,
+} from '../../domain/providers/submit-result.ts';
 import { invariant } from '../../domain/shared/invariant.ts';
 import { canonicalMessageId, type MessageIdForm } from '../../domain/sms/message-id-forms.ts';
 import { smppStatus } from '../../domain/sms/smpp-status.ts';
 import { ESME_ROK } from './pdu.ts';
 import type { SubmitFields } from './pdu-writer.ts';
 import type { SmppSession } from './smpp-session.ts';
-import { isThrottled, type SubmitResponse, submitResponseOf } from './submit-response.ts';
+import { resultOfStatus, type SubmitResponse, submitResponseOf } from './submit-response.ts';
 
 export interface OutgoingOptions {
   /** The `submit_sm` of each part, at least one. */
@@ -179,7 +184,8 @@ export class OutgoingMessage {
     if (this.#isSettled) return;
     if (response.kind === 'lost') this.#endUnknown(response.reason);
     else if (response.status === ESME_ROK) this.#takeId(part, response.messageId);
-    else if (this.#taken === 0) this.#reject(response.status);
+    // The first part is alone on its way, so nothing of the message was taken.
+    else if (this.#taken === 0) this.#end(resultOfStatus(response.status));
     else this.#rejectLater(part, response.status);
   }
 
@@ -191,14 +197,8 @@ export class OutgoingMessage {
     if (isWhole) this.#events.takenLate(this.#knownIds());
   }
 
-  /** The first part is alone on its way, so nothing of the message was taken. */
-  #reject(status: number): void {
-    const { class: about, reason } = smppStatus(status);
-    this.#end(rejectedAs(about, reason));
-  }
-
   #rejectLater(part: Part, status: number): void {
-    if (isThrottled(status)) {
+    if (isThrottled(resultOfStatus(status))) {
       // It was certainly not taken, and without it the others are of no use.
       part.state = 'throttled';
       return;

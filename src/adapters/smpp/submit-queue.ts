@@ -3,7 +3,7 @@ import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { CLOSED_CAPACITY, type ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import type { SmppSession, Timeouts } from './smpp-session.ts';
-import { isTaken, isThrottled, type SubmitResponse } from './submit-response.ts';
+import { resultOfStatus, type SubmitResponse } from './submit-response.ts';
 
 /** The limit of a provider counts what it sent in this time, in milliseconds. */
 const RATE_WINDOW_MS = 1_000;
@@ -208,8 +208,7 @@ export class SubmitQueue {
   #noteResponse(message: OutgoingMessage, response: SubmitResponse): void {
     if (response.kind !== 'responded') return;
     const { projectId } = message.backlog;
-    if (isTaken(response.status)) this.#waiting.noteTaken(projectId);
-    if (isThrottled(response.status)) this.#waiting.noteThrottled(projectId);
+    this.#waiting.noteResult(projectId, resultOfStatus(response.status));
     if (!message.hasThrottled || this.#throttled.has(message)) return;
     this.#throttled.add(message);
     this.#after(THROTTLED_PART_WAIT_MS, () => {

@@ -1,3 +1,4 @@
+import { rejectedAs, type SubmitResult } from '../../domain/providers/submit-result.ts';
 import { smppStatus } from '../../domain/sms/smpp-status.ts';
 import { ESME_ROK, type IncomingPdu, isNack } from './pdu.ts';
 
@@ -19,12 +20,9 @@ export function submitResponseOf(pdu: IncomingPdu | null): SubmitResponse {
   return { kind: 'responded', status, messageId };
 }
 
-/** Whether the SMSC took the message, also to say that something is wrong with it. */
-export function isTaken(status: number): boolean {
-  return status === ESME_ROK || !['busy', 'throttled'].includes(smppStatus(status).class);
-}
-
-/** Whether the SMSC asks for fewer messages. */
-export function isThrottled(status: number): boolean {
-  return status !== ESME_ROK && smppStatus(status).class === 'throttled';
+/** The result of one part that the SMSC responded to with a status. */
+export function resultOfStatus(status: number): SubmitResult {
+  if (status === ESME_ROK) return { kind: 'accepted', providerMessageIds: [] };
+  const { class: about, reason } = smppStatus(status);
+  return rejectedAs(about, reason);
 }

@@ -8,8 +8,9 @@ import {
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import { type SubmitResult, unknownResult } from '../../domain/providers/submit-result.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
-import { errorClass } from './telegram-errors.ts';
+import { rejectedBy } from './telegram-errors.ts';
 
 /**
  * What became of a call. `done`: Telegram did it. `error`: Telegram did not do it, for the reason of `code`. `not-sent`,
@@ -69,22 +70,21 @@ export class TelegramClient {
     backlog?: Backlog,
   ): Promise<GatewayResponse> {
     const { http, baseUrl, token } = this.#options;
-    const response = await http.send({
-      method: 'POST',
-      url: `${baseUrl}/${method}`,
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        accept: 'application/json',
-      },
-      body: JSON.stringify(parameters),
-      ...(backlog === undefined ? {} : { backlog }),
-      isThrottled: (each) => {
-        const read = readResponse(each);
-        return read.kind === 'error' && errorClass(read.code) === 'throttled';
-      },
-    });
-    return readResponse(response);
+    const response = readResponse(
+      await http.send({
+        method: 'POST',
+        url: `${baseUrl}/${method}`,
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          accept: 'application/json',
+        },
+        body: JSON.stringify(parameters),
+        ...(backlog === undefined ? {} : { backlog }),
+      }),
+    );
+    if (backlog !== undefined) http.noteResult(backlog.projectId, submitResultOf(response));
+    return response;
   }
 
   whenHandedOver(listener: (backlog: Backlog) => void): void {
@@ -117,6 +117,12 @@ function readResponse(response: ProviderResponse): GatewayResponse {
   }
   if (!read.ok) return { kind: 'error', code: codeOf(read.error) };
   return isSuccessStatus(status) ? { kind: 'done', result: read.result } : unclear;
+}
+
+/** What a response says of the request alone: the message that Telegram did not have may go later. */
+function submitResultOf(response: GatewayResponse): SubmitResult {
+  if (response.kind === 'done') return { kind: 'accepted', providerMessageIds: [] };
+  return response.kind === 'error' ? rejectedBy(response.code) : unknownResult(response.reason);
 }
 
 function codeOf(error: unknown): string {

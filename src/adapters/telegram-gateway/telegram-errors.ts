@@ -1,4 +1,5 @@
 import type { RejectionClass } from '../../domain/providers/rejection-class.ts';
+import { rejectedAs, type SubmitResult } from '../../domain/providers/submit-result.ts';
 
 /** What an error says. `already-sent`: a message of this request went out before. */
 export type ErrorClass = RejectionClass | 'already-sent';
@@ -40,4 +41,10 @@ const FLOOD_PATTERN = /^FLOOD_WAIT(?:_[0-9]+)?$/;
 /** The class of an error by its code; a code that is not known is about the message. */
 export function errorClass(code: string): ErrorClass {
   return FLOOD_PATTERN.test(code) ? 'throttled' : (CLASSES.get(code) ?? 'message');
+}
+
+/** The result of a request that Telegram rejects with a code. */
+export function rejectedBy(code: string): SubmitResult {
+  const kind = errorClass(code);
+  return rejectedAs(kind === 'already-sent' ? 'message' : kind, `Telegram responded with ${code}`);
 }

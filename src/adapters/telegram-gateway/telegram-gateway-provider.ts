@@ -21,7 +21,7 @@ import {
 import { isFor, takenRequest } from './request-status.ts';
 import { Revocations } from './revocations.ts';
 import { type GatewayParameters, type GatewayResponse, TelegramClient } from './telegram-client.ts';
-import { CREDENTIALS_CODES, errorClass } from './telegram-errors.ts';
+import { CREDENTIALS_CODES, errorClass, rejectedBy } from './telegram-errors.ts';
 
 /** How long Telegram can be told to try a message, in seconds. */
 const TTL_MIN_S = 30;
@@ -229,9 +229,4 @@ function healthAfter(response: Exclude<GatewayResponse, { kind: 'limited' }>): P
   const kind = errorClass(response.code);
   const detail = `Telegram responded with ${response.code}`;
   return { ok: kind !== 'busy' && kind !== 'throttled' && kind !== 'sender', detail };
-}
-
-function rejectedBy(code: string): SubmitResult {
-  const kind = errorClass(code);
-  return rejectedAs(kind === 'already-sent' ? 'message' : kind, `Telegram responded with ${code}`);
 }

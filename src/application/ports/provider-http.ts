@@ -1,5 +1,6 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 
 /** A request to a provider's interface. */
 export interface ProviderRequest {
@@ -12,11 +13,6 @@ export interface ProviderRequest {
   readonly responseBytesMax?: number;
   /** The backlog of the message that it submits; a request without one waits as housekeeping does. */
   readonly backlog?: Backlog;
-  /**
-   * Whether a response says that the other side takes no more for now. Then requests of the project may go out at a rate. By the
-   * status 429 when absent.
-   */
-  readonly isThrottled?: (response: ProviderResponse) => boolean;
 }
 
 /**
@@ -36,8 +32,13 @@ export type ProviderResponse =
  * response ends within `PROVIDER_RESPONSE_MS` and is no longer than the request allows, or is `unclear`.
  */
 export interface ProviderHttp {
-  /** Rejects only when `isThrottled` throws. */
+  /** Never rejects. */
   send(request: ProviderRequest): Promise<ProviderResponse>;
+  /**
+   * Notes what the response to a request of the project says, as soon as `send` resolves: while the provider throttles the
+   * project, its requests go out at a rate.
+   */
+  noteResult(projectId: string, result: SubmitResult): void;
   /** The listener is told of each request that goes out. There is one at most. */
   whenHandedOver(listener: (backlog: Backlog) => void): void;
   /** How many more requests of a backlog go out at once, and how many of it wait. */
@@ -54,11 +55,6 @@ export const PROVIDER_RESPONSE_MS = 9_000;
 
 /** More requests than the other side takes now. */
 export const TOO_MANY_REQUESTS = 429;
-
-/** Whether the status of a response says that the other side takes no more now. */
-export function isTooManyRequests(response: ProviderResponse): boolean {
-  return response.kind === 'responded' && response.status === TOO_MANY_REQUESTS;
-}
 
 /** The longest response to one message, in bytes. */
 export const PROVIDER_RESPONSE_BYTES_MAX = 65_536;

@@ -8,6 +8,7 @@ import {
   type ProviderCapacity,
   SLOW_AFTER_MS,
 } from '../../domain/providers/submission-share.ts';
+import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import { PriorityQueue } from '../concurrency/priority-queue.ts';
 import { ThrottledRates } from './throttled-rates.ts';
 
@@ -93,14 +94,9 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return this.#rates.allowed(projectId) !== null;
   }
 
-  /** Notes that the provider took an item of the project. */
-  noteTaken(projectId: string): void {
-    this.#rates.noteTaken(projectId);
-  }
-
-  /** Notes that the provider rejected an item of the project, because it takes no more. */
-  noteThrottled(projectId: string): void {
-    this.#rates.noteThrottled(projectId);
+  /** Notes what the provider said to an item of the project: its rate follows that. */
+  noteResult(projectId: string, result: SubmitResult): void {
+    this.#rates.noteResult(projectId, result);
   }
 
   /**

@@ -1,5 +1,11 @@
 import { millisecondsInSecond } from 'date-fns/constants';
-import { areMostlyRejected, type Results, sendRateAfter } from '../../domain/providers/send-rate.ts';
+import {
+  areMostlyRejected,
+  countedAs,
+  type Results,
+  sendRateAfter,
+} from '../../domain/providers/send-rate.ts';
+import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 
 /** Of a burst that a provider rejects, the first rejections count, and those that come so soon do not. In milliseconds. */
 const THROTTLED_ONCE_MS = 1_000;
@@ -40,18 +46,15 @@ export class ThrottledRates {
     this.#now = now;
   }
 
-  /** Notes that the provider took a request of the project. */
-  noteTaken(projectId: string): void {
-    this.#countsOf(projectId).taken += 1;
-  }
-
   /**
-   * Notes that the provider rejected a request of the project, because it takes no more. What it took lately says what it can
-   * take only when as much came for it. So it counts for no less than what it took when it said so before, unless it says so
-   * below that.
+   * Notes the result of a request of the project. When the provider takes no more, what it took lately says what it can take only
+   * when as much came for it. So it counts for no less than what it took when it said so before, unless it says so below that.
    */
-  noteThrottled(projectId: string): void {
-    this.#countsOf(projectId).rejected += 1;
+  noteResult(projectId: string, result: SubmitResult): void {
+    const counted = countedAs(result);
+    if (counted === null) return;
+    this.#countsOf(projectId)[counted] += 1;
+    if (counted === 'taken') return;
     const now = this.#now();
     const before = this.#rateOf(projectId);
     if (before !== null && now - before.at < THROTTLED_ONCE_MS) return;

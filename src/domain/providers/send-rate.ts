@@ -1,4 +1,5 @@
 import { millisecondsInSecond } from 'date-fns/constants';
+import { isThrottled, type SubmitResult } from './submit-result.ts';
 
 /** What is left of the rate that a provider reached when it says that it takes no more. */
 export const KEPT_SHARE = 0.7;
@@ -13,6 +14,16 @@ const REJECTED_SHARE = 0.5;
 export interface Results {
   readonly taken: number;
   readonly rejected: number;
+}
+
+/**
+ * How a result counts: `taken` also when something is wrong with the message. Null when it says nothing of the rate: the provider
+ * may not have seen the request, or takes nothing for another reason.
+ */
+export function countedAs(result: SubmitResult): keyof Results | null {
+  if (isThrottled(result)) return 'rejected';
+  const isTaken = result.kind === 'accepted' || (result.kind === 'rejected' && result.cause === undefined);
+  return isTaken ? 'taken' : null;
 }
 
 /** Whether half or more are rejected: the project sends more than the provider takes. */

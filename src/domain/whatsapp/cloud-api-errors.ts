@@ -71,11 +71,6 @@ export function cloudApiErrorClass(code: number, isVerification: boolean): Rejec
   return CLASSES.get(code) ?? 'message';
 }
 
-/** Whether Meta takes no more messages than it took just now, of whatever recipient. */
-export function isRateError(code: number): boolean {
-  return CLASSES.get(code) === 'throttled';
-}
-
 /** Whether the access token, or its permissions, have to be replaced. */
 export function isCredentialsError(code: number): boolean {
   return TOKEN_CODES.includes(code) || isPermissionCode(code);

@@ -23,7 +23,8 @@ import {
   type ProviderResponse,
 } from '../../../src/application/ports/provider-http.ts';
 import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
-import { NO_PROJECT, PLACES_PER_KEPT } from '../../../src/domain/providers/submission-share.ts';
+import { PLACES_PER_KEPT } from '../../../src/domain/providers/submission-share.ts';
+import { rejectedAs } from '../../../src/domain/providers/submit-result.ts';
 import { withCertificateAuthority } from '../../support/certificates.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
 import { portOf } from '../../support/port-of.ts';
@@ -377,6 +378,7 @@ describe('the HTTP client of a provider', () => {
     const send = (path: string, priority: JobPriority) =>
       http.send({ method: 'POST', url: peer.url(path), backlog: { priority, projectId: 'a' } });
     expect(await send('/first', 'code')).toMatchObject({ status: 429 });
+    http.noteResult('a', rejectedAs('throttled', 'HTTP 429'));
     const throttledAt = performance.now();
     expect(http.capacity({ priority: 'code', projectId: 'a' })).toMatchObject({ passing: 0, ofRate: 0 });
     expect(http.capacity({ priority: 'code', projectId: 'b' })).not.toHaveProperty('ofRate');
@@ -387,65 +389,29 @@ describe('the HTTP client of a provider', () => {
     expect(peer.requests.map(({ url }) => url)).toEqual(['/first', '/code', '/text']);
   });
 
-  it('a request says by which responses its project is throttled, and by a 429 when it does not', async () => {
-    const peer = await serve((response, { url }) => response.writeHead(url === '/429' ? 429 : 400).end());
-    const isThrottledBy = async (path: string, isThrottled?: () => boolean): Promise<boolean> => {
-      const http = client();
-      const backlog = { priority: 'code', projectId: 'a' } as const;
-      const url = peer.url(path);
+  it('a result that is noted as soon as its response comes holds the request that would go out next', async () => {
+    const held: ServerResponse[] = [];
+    const peer = await serve((response, { url }) => {
+      if (url === '/a') held.unshift(response);
+      else held.push(response);
+    });
+    const http = client();
+    const submit = async (projectId: string) => {
       await http.send({
         method: 'POST',
-        url,
-        backlog,
-        ...(isThrottled === undefined ? {} : { isThrottled }),
+        url: peer.url(`/${projectId}`),
+        backlog: { priority: 'code', projectId },
       });
-      return 'ofRate' in http.capacity(backlog);
+      http.noteResult(projectId, rejectedAs('throttled', 'HTTP 429'));
     };
-    expect(await isThrottledBy('/429')).toBe(true);
-    expect(await isThrottledBy('/400')).toBe(false);
-    expect(await isThrottledBy('/429', () => false)).toBe(false);
-    expect(await isThrottledBy('/400', () => true)).toBe(true);
-  });
-
-  it.each([
-    [400, false],
-    [429, true],
-    [503, true],
-  ])(
-    'a response with %i beside one that throttles leaves the project throttled: %s',
-    async (status, expected) => {
-      const peer = await serve((response, { url }) =>
-        response.writeHead(url === '/429' ? 429 : status).end(),
-      );
-      const http = client();
-      const backlog = { priority: 'code', projectId: 'a' } as const;
-      const send = (path: string) =>
-        http.send({ method: 'POST', url: peer.url(path), backlog, isThrottled: () => path === '/429' });
-      await Promise.all([send('/other'), send('/other')]);
-      await send('/429');
-      // Half of the results, when one of the others counts as taken: fewer than that are about single messages.
-      expect('ofRate' in http.capacity(backlog)).toBe(expected);
-    },
-  );
-
-  it('a request that submits no message gives nobody a rate', async () => {
-    const peer = await serve((response) => response.writeHead(429).end());
-    const http = client();
-    expect(await http.send({ method: 'POST', url: peer.url('/revoke') })).toMatchObject({ status: 429 });
-    expect(http.capacity({ priority: 'code', projectId: NO_PROJECT })).not.toHaveProperty('ofRate');
-  });
-
-  it('a request whose reader fails leaves its place to others', async () => {
-    const peer = await serve((response) => response.end());
-    const http = client();
-    const backlog = { priority: 'code', projectId: 'a' } as const;
-    const isThrottled = () => {
-      throw new Error('not readable');
-    };
-    await expect(http.send({ method: 'POST', url: peer.url('/'), backlog, isThrottled })).rejects.toThrow(
-      'not readable',
-    );
-    expect(http.capacity(backlog).free).toBe(PROVIDER_REQUESTS_MAX);
+    const others = Array.from({ length: PROVIDER_REQUESTS_MAX - 1 }, (_, index) => submit(`other-${index}`));
+    const [first, second] = [submit('a'), submit('a')];
+    await until(() => held.length === PROVIDER_REQUESTS_MAX);
+    held[0]?.writeHead(429).end();
+    await first;
+    expect(http.capacity({ priority: 'code', projectId: 'a' })).toMatchObject({ waiting: 1, ofRate: 0 });
+    await http.close();
+    await Promise.all([...others, second]);
   });
 
   it('of the requests that wait the codes are sent first, then projects in rotation', async () => {

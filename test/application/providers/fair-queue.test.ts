@@ -6,6 +6,9 @@ import {
   LATENCY_REMEMBERED_MS,
   SLOW_AFTER_MS,
 } from '../../../src/domain/providers/submission-share.ts';
+import { rejectedAs } from '../../../src/domain/providers/submit-result.ts';
+
+const THROTTLED = rejectedAs('throttled', 'The SMSC takes no more');
 
 interface Item {
   readonly name: string;
@@ -240,7 +243,7 @@ const SLOWEST_MS = 143;
 
 it('a project that the provider throttles waits for its rate, and those of others pass it', () => {
   const { queue, clock, begin } = limited(20, ...many(3, 'A'), ...many(2, 'B'));
-  queue.noteThrottled('A');
+  queue.noteResult('A', THROTTLED);
   expect([begin(), queue.heldByRateMs()]).toEqual(['BB', SLOWEST_MS]);
   expect(queue.heldByRateMs()).toBe(null);
   clock.now = SLOWEST_MS;
@@ -251,7 +254,7 @@ it('what waits of a project at a rate uses up what the rate allows', () => {
   const { queue, clock } = limited(20);
   const ofRate = () => queue.capacity({ priority: 'text', projectId: 'A' }, 20).ofRate;
   expect(ofRate()).toBe(undefined);
-  queue.noteThrottled('A');
+  queue.noteResult('A', THROTTLED);
   expect(ofRate()).toBe(0);
   clock.now = SLOWEST_MS;
   expect(ofRate()).toBe(1);
@@ -263,7 +266,7 @@ it('a project that is passed over for its rate is not forgotten when the rate al
   let now = 0;
   const queue = new FairQueue<Item>(() => now);
   queue.add(item('A'));
-  queue.noteThrottled('A');
+  queue.noteResult('A', THROTTLED);
   now = SLOWEST_MS - 1;
   expect(queue.take(9)).toBe(null);
   now = SLOWEST_MS;

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ThrottledRates } from '../../../src/application/providers/throttled-rates.ts';
+import { rejectedAs, type SubmitResult } from '../../../src/domain/providers/submit-result.ts';
 
 /** Between two requests at 14 a second, in milliseconds: 0.7 of the 20 that the provider took. */
 const INTERVAL_MS = 1_000 / 14;
@@ -7,6 +8,9 @@ const INTERVAL_MS = 1_000 / 14;
 const SLOWEST_MS = 1_000 / 7;
 /** As many as give a project a rate of which twenty were taken: half of all results. */
 const ENOUGH_OF_20 = 20;
+
+const TAKEN: SubmitResult = { kind: 'accepted', providerMessageIds: [] };
+const THROTTLED = rejectedAs('throttled', 'The SMSC takes no more');
 
 let now: number;
 let rates: ThrottledRates;
@@ -17,11 +21,11 @@ beforeEach(() => {
 });
 
 function take(count: number, projectId = 'a'): void {
-  for (let taken = 0; taken < count; taken += 1) rates.noteTaken(projectId);
+  for (let taken = 0; taken < count; taken += 1) rates.noteResult(projectId, TAKEN);
 }
 
 function reject(count: number, projectId = 'a'): void {
-  for (let rejected = 0; rejected < count; rejected += 1) rates.noteThrottled(projectId);
+  for (let rejected = 0; rejected < count; rejected += 1) rates.noteResult(projectId, THROTTLED);
 }
 
 const waitMs = (projectId = 'a'): number => rates.waitMs(projectId);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { areMostlyRejected, sendRateAfter } from '../../../src/domain/providers/send-rate.ts';
+import { areMostlyRejected, countedAs, sendRateAfter } from '../../../src/domain/providers/send-rate.ts';
+import { rejectedAs, type SubmitResult, unknownResult } from '../../../src/domain/providers/submit-result.ts';
 
 /** A provider that took 20 a second: from 14 the rate reaches 20 again after the third root of 20 × 0.3 / 0.4, some 2.466 s. */
 const REACHED = 20;
@@ -36,4 +37,17 @@ it.each([
 
 it('a provider that took nothing is asked at 7 a second at first, as one that took ten', () => {
   expect([sendRateAfter(0, 0), sendRateAfter(10, 0)]).toEqual([expect.closeTo(7, 6), expect.closeTo(7, 6)]);
+});
+
+it.each<[string, SubmitResult, 'taken' | 'rejected' | null]>([
+  ['accepts', { kind: 'accepted', providerMessageIds: [] }, 'taken'],
+  ['rejects for the message', rejectedAs('message', 'no'), 'taken'],
+  ['rejects with the end of the chain', rejectedAs('ends-chain', 'no'), 'taken'],
+  ['throttles', rejectedAs('throttled', 'no'), 'rejected'],
+  ['rejects as busy', rejectedAs('busy', 'no'), null],
+  ['rejects as limited', rejectedAs('limited', 'no'), null],
+  ['rejects for the sender', rejectedAs('sender', 'no'), null],
+  ['leaves unknown', unknownResult('no'), null],
+])('a request that the provider %s counts for the rate as it says', (_, result, counted) => {
+  expect(countedAs(result)).toBe(counted);
 });

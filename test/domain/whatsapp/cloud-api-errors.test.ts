@@ -3,7 +3,6 @@ import type { RejectionClass } from '../../../src/domain/providers/rejection-cla
 import {
   cloudApiErrorClass,
   isCredentialsError,
-  isRateError,
   saysNotTaken,
 } from '../../../src/domain/whatsapp/cloud-api-errors.ts';
 
@@ -33,11 +32,6 @@ it.each([-1, 199, 300, 999_999, 131_099])(
 it('an error of the Cloud API with a code of tokens or permissions is about the credentials', () => {
   expect([0, 3, 10, 102, 190, 200, 299, 131005].every(isCredentialsError)).toBe(true);
   expect([1, 4, 100, 199, 300, 131000, 131026].some(isCredentialsError)).toBe(false);
-});
-
-it('an error of the Cloud API is about a rate with the codes of the app, the account and the number', () => {
-  expect([4, 17, 613, 80007, 130429].every(isRateError)).toBe(true);
-  expect([1, 131056, 131057, 190, -1].some(isRateError)).toBe(false);
 });
 
 it('an error of the Cloud API says that the message was not taken, except with the vague code', () => {
