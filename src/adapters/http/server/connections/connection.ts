@@ -1,0 +1,305 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers';
+import { PIPELINED_REQUEST_LINES, type ServerLimits } from '../../limits.ts';
+import { networkOf } from '../../routing/client-address.ts';
+import type { QueueKey } from '../request-queues.ts';
+import type { FairReading } from '../rounds/fair-reading.ts';
+import type { FairRounds } from '../rounds/fair-rounds.ts';
+import type { Waiting } from '../rounds/pausing-rounds.ts';
+import type { RoundBudget } from '../rounds/round-budget.ts';
+import { leavesMuchUnread } from '../writing/write-reply.ts';
+import { BusyMark, type LateBodies } from './busy-mark.ts';
+import type { ConnectionTable } from './connection-table.ts';
+import { gatherPieces } from './gathered-pieces.ts';
+import type { ListenBacklog } from './listen-backlog.ts';
+import { ignoreBodies } from './node-parser.ts';
+import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
+
+type Reading = Pick<FairReading, 'mayGoOn' | 'drop'>;
+
+/** Serves one request. */
+export type Serve = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Those that each connection is under. */
+export type ConnectionLimits = Pick<
+  ServerLimits,
+  | 'connectionRequestsMax'
+  | 'connectionOpenRequestsMax'
+  | 'connectionOpenLinesMax'
+  | 'connectionUnreadBytesMax'
+  | 'headerLinesMax'
+  | 'roundPipelinedLinesMax'
+>;
+
+/** What the connections of a server share. */
+export interface ConnectionParts extends UnreadParts {
+  readonly table: ConnectionTable;
+  readonly backlog: Pick<ListenBacklog, 'roundMs'>;
+  /** Of new connections. */
+  readonly newConnections: Reading;
+  /** Of large request bodies. */
+  readonly largeBodies: Reading & Pick<FairReading, 'noteRead'>;
+  /** Whom a request waits with before it is served. */
+  readonly queueKeyOf: (request: IncomingMessage) => QueueKey;
+  /** Serves one request, when fewer than the limit are being served. */
+  readonly serve: Serve;
+}
+
+/** The header lines of a request, and its trailer lines once they have come. */
+export function linesOf({ rawHeaders, rawTrailers }: IncomingMessage): number {
+  return (rawHeaders.length + rawTrailers.length) / 2;
+}
+
+/** What the limit of a server gives to each of its connections. */
+export interface PipeliningParts {
+  /** Of waiting requests. */
+  readonly rounds: FairRounds;
+  /** Of requests behind others of their connections, in lines. */
+  readonly pipelined: Pick<RoundBudget, 'take'>;
+  readonly lateBodies: LateBodies;
+  /** Whether a request has no more lines than it may have. */
+  readonly hasLines: (request: IncomingMessage) => boolean;
+  /** Replies that the connection has sent no proper request, and ends it. */
+  readonly reject: () => void;
+}
+
+/** The open requests of one connection, and what is read of it: the rules are those of `pipeliningLimit`. */
+export class Connection implements Waiting {
+  /** The responses that have not gone out, in the order of their requests. */
+  readonly open: ServerResponse[] = [];
+  readonly unread: UnreadReplies;
+  readonly #busyMark: BusyMark;
+  readonly #socket: Socket;
+  readonly #limits: ConnectionLimits;
+  readonly #parts: ConnectionParts;
+  readonly #rounds: FairRounds;
+  readonly #pipelined: Pick<RoundBudget, 'take'>;
+  readonly #hasLines: PipeliningParts['hasLines'];
+  readonly #reject: PipeliningParts['reject'];
+  readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
+  readonly #reader: Waiting = {
+    serveNext: () => {
+      this.#waitsFor = null;
+      if (!this.#isFull) this.#socket.resume();
+    },
+  };
+  /** Listens to the close of each response. */
+  readonly #onClose: (this: ServerResponse) => void;
+  /** Lines of the headers of the open ones. */
+  #openLines = 0;
+  /** How many of the open ones are being served; the others wait. */
+  #served = 0;
+  /** It has as many open requests as it may: nothing more is read. */
+  #isFull = false;
+  /** Where what it sends waits for what others send; null when it does not wait. */
+  #waitsFor: Reading | null = null;
+  /** Whether it is among the connections that are served next. */
+  #isQueued = false;
+  /** It has had more requests than it may have. */
+  #isStopped = false;
+  /** The round of the event loop in which a request was served at once. */
+  #lastRound = -1;
+
+  constructor(
+    socket: Socket,
+    limits: ConnectionLimits,
+    parts: ConnectionParts,
+    { rounds, pipelined, lateBodies, hasLines, reject }: PipeliningParts,
+  ) {
+    this.#socket = socket;
+    this.#limits = limits;
+    this.#parts = parts;
+    this.#rounds = rounds;
+    this.#pipelined = pipelined;
+    this.#hasLines = hasLines;
+    this.#reject = reject;
+    this.#busyMark = new BusyMark(socket, this.open, { table: parts.table, lateBodies });
+    this.unread = new UnreadReplies(socket, this.open, limits.connectionUnreadBytesMax, parts);
+    const end = (response: ServerResponse): void => this.#end(response);
+    this.#onClose = function (this: ServerResponse) {
+      end(this);
+    };
+    // Node resumes the connection behind every request, and for every body that is read.
+    socket.on('resume', () => {
+      if (this.#isFull || this.#waitsFor !== null) socket.pause();
+    });
+    // Node resumes a new connection behind this: only then does a pause end its reading.
+    this.#waitToRead(parts.newConnections, networkOf(socket.remoteAddress));
+    socket.on('drain', () => this.#serveAfterRead());
+    socket.once('close', () => {
+      // No client is left to read the responses.
+      this.#waiting.length = 0;
+      this.#waitsFor?.drop(this.#reader);
+      this.unread.release();
+      // Node closes the response that has the socket, and those that have just gone out.
+      setImmediate(() => this.#closeAll());
+    });
+  }
+
+  /** Whether this request may be open too; if not, nothing is read from the connection any more. */
+  mayHave(request: IncomingMessage): boolean {
+    const isAllowed = this.open.length === 0 || this.#mayPipeline(request);
+    if (isAllowed && !this.#isStopped && !this.#socket.destroyed) return true;
+    this.#stop();
+    return false;
+  }
+
+  #stop(): void {
+    this.#isStopped = true;
+    this.#pause();
+  }
+
+  /** Nothing more of the connection counts. */
+  #stopWithError(): void {
+    this.#stop();
+    ignoreBodies(this.#socket);
+    this.#reject();
+  }
+
+  #mayPipeline(request: IncomingMessage): boolean {
+    const { connectionOpenRequestsMax, connectionOpenLinesMax } = this.#limits;
+    if (this.open.length >= connectionOpenRequestsMax) return false;
+    const lines = linesOf(request);
+    if (this.#openLines + lines > connectionOpenLinesMax) return false;
+    return this.#pipelined.take(PIPELINED_REQUEST_LINES + lines);
+  }
+
+  /** Whether the open requests are all it may have for now; a request more might have all the lines that a request may have. */
+  #isAtLimit(): boolean {
+    const { connectionRequestsMax, connectionOpenLinesMax, headerLinesMax } = this.#limits;
+    return (
+      this.open.length > connectionRequestsMax || this.#openLines > connectionOpenLinesMax - headerLinesMax
+    );
+  }
+
+  take(request: IncomingMessage, response: ServerResponse): void {
+    const isFirst = this.open.length === 0;
+    this.open.push(response);
+    this.#busyMark.noteOpen(request);
+    this.#openLines += linesOf(request);
+    if (this.#isAtLimit()) this.#pause();
+    response.on('close', this.#onClose);
+    if (leavesMuchUnread(request)) this.#limitReading(request);
+    if (isFirst && !this.unread.isTooMuch && this.#hasRoundTime(request)) {
+      this.#serve(request, response);
+      return;
+    }
+    this.#waiting.push([request, response]);
+    this.unread.noteWaiting(request);
+    this.#queue();
+  }
+
+  serveNext(): void {
+    this.#isQueued = false;
+    const next = this.#mayServe() ? this.#waiting.shift() : undefined;
+    if (next === undefined) return;
+    const [request, response] = next;
+    this.unread.noteServed(request);
+    this.#serve(request, response);
+    this.#queue();
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    this.#served += 1;
+    this.#parts.serve(request, response);
+  }
+
+  /**
+   * Whether this is the first request of the round, and the round has time. With many headers or a body Node's parser calls
+   * back within a request, and replies go out then: each request of a chunk may find that no earlier one is open. An unknown
+   * caller passes nobody who waits.
+   */
+  #hasRoundTime(request: IncomingMessage): boolean {
+    const { round } = this.#rounds;
+    if (round === this.#lastRound || !this.#rounds.hasTime()) return false;
+    if (!this.#rounds.isEmpty && this.#parts.queueKeyOf(request).group === 'unknown') return false;
+    this.#lastRound = round;
+    return true;
+  }
+
+  #mayServe(): boolean {
+    if (this.#socket.destroyed || this.unread.isTooMuch) return false;
+    return this.#served < this.#limits.connectionRequestsMax;
+  }
+
+  #queue(): void {
+    const [next] = this.#waiting;
+    if (next === undefined || this.#isQueued || !this.#mayServe()) return;
+    this.#isQueued = true;
+    const { key, group } = this.#parts.queueKeyOf(next[0]);
+    this.#rounds.add(key, this, group);
+  }
+
+  #end(response: ServerResponse): void {
+    const index = this.open.indexOf(response);
+    if (index === -1) return;
+    this.open.splice(index, 1);
+    this.#openLines -= linesOf(response.req);
+    this.#busyMark.noteEnd(response.req);
+    this.#served -= 1;
+    this.#serveAfterRead();
+    if (!this.#isAtLimit()) this.#resume();
+  }
+
+  /**
+   * Node never closes a response that still waits for an earlier one when its connection closes, not even one that is
+   * destroyed. What ends at the close would never do so: a place, a file, an event stream.
+   */
+  #closeAll(): void {
+    for (const response of [...this.open]) {
+      response.destroy();
+      response.emit('close');
+    }
+  }
+
+  /** The client has read something, so a waiting request may be next. */
+  #serveAfterRead(): void {
+    this.unread.noteRead();
+    this.#queue();
+  }
+
+  #pause(): void {
+    if (this.#isFull) return;
+    this.#isFull = true;
+    this.#socket.pause();
+  }
+
+  #resume(): void {
+    if (!this.#isFull || this.#isStopped) return;
+    this.#isFull = false;
+    if (this.#waitsFor === null) this.#socket.resume();
+  }
+
+  /** Node's parser pushes each piece of a body, whether it is wanted or thrown away. */
+  #limitReading(request: IncomingMessage): void {
+    const push = gatherPieces(request, () => this.#stopWithError());
+    const network = this.#parts.networkOf(request);
+    request.push = (piece, encoding) => {
+      const wantsMore = push(piece, encoding);
+      if (piece === null) {
+        this.#noteTrailers(request);
+      } else {
+        this.#parts.largeBodies.noteRead();
+        this.#waitToRead(this.#parts.largeBodies, network);
+        if (this.#waitsFor !== null) this.#socket.pause();
+      }
+      return wantsMore;
+    };
+  }
+
+  /** Lines behind a chunked body cost as much as those before it. */
+  #noteTrailers(request: IncomingMessage): void {
+    const lines = request.rawTrailers.length / 2;
+    if (lines === 0) return;
+    if (this.open.some(({ req }) => req === request)) this.#openLines += lines;
+    this.#pipelined.take(lines);
+    if (!this.#hasLines(request)) this.#stopWithError();
+  }
+
+  #waitToRead(reading: Reading, network: string): void {
+    if (this.#waitsFor === null && !reading.mayGoOn(network, this.#reader)) {
+      this.#waitsFor = reading;
+    }
+  }
+}
