@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { SmppSession, Timeouts } from './smpp-session.ts';
+import type { Timeouts } from './pdu-connection.ts';
+import type { SmppSession } from './smpp-session.ts';
 
 /** The bound of the first wait, in milliseconds; it doubles with each further session that fails, or ends at once. */
 export const RECONNECT_FIRST_MS = 1_000;

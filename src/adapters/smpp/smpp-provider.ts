@@ -18,17 +18,11 @@ import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';
 import { type OutgoingEvents, OutgoingMessage, type OutgoingOptions } from './outgoing-message.ts';
 import { PartReferences } from './part-references.ts';
 import { ESME_ROK, ESME_RX_T_APPN, type IncomingPdu } from './pdu.ts';
+import type { ConnectTcp, ConnectTls, SmscAddress, Timeouts } from './pdu-connection.ts';
 import { isReceipt, receiptOf } from './receipt.ts';
 import { LOCKED_RESPONSE_MS, ReceiptInbox } from './receipt-inbox.ts';
 import { SmppBind } from './smpp-bind.ts';
-import {
-  type ConnectTcp,
-  type ConnectTls,
-  SmppSession,
-  type SmscAddress,
-  type SmscCredentials,
-  type Timeouts,
-} from './smpp-session.ts';
+import { SmppSession, type SmscCredentials } from './smpp-session.ts';
 import { SubmitDeadlines } from './submit-deadlines.ts';
 import { hasSenderOfSmpp, type SubmitSettings, submitFieldsOf } from './submit-fields.ts';
 import { SubmitQueue } from './submit-queue.ts';

@@ -1,6 +1,6 @@
 import { PROVIDER_WAIT_MS } from '../../application/ports/channel-provider.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
-import type { Timeouts } from './smpp-session.ts';
+import type { Timeouts } from './pdu-connection.ts';
 
 /**
  * Responses count until then, in milliseconds: after `submit`, a while before the caller stops to wait; of a message in parts

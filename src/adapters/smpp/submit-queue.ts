@@ -2,7 +2,8 @@ import { FairQueue } from '../../application/providers/fair-queue.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { CLOSED_CAPACITY, type ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
-import type { SmppSession, Timeouts } from './smpp-session.ts';
+import type { Timeouts } from './pdu-connection.ts';
+import type { SmppSession } from './smpp-session.ts';
 import { resultOfStatus, type SubmitResponse } from './submit-response.ts';
 
 /** The limit of a provider counts what it sent in this time, in milliseconds. */

@@ -1,11 +1,9 @@
 import { setImmediate as eventLoopRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { encodePdu } from '../../../src/adapters/smpp/packaged-pdu.ts';
+import { LAST_RESPONSE_TIMEOUT_MS } from '../../../src/adapters/smpp/pdu-connection.ts';
 import type { SubmitFields } from '../../../src/adapters/smpp/pdu-writer.ts';
-import {
-  ENQUIRE_LINK_TIMEOUT_MS,
-  LAST_RESPONSE_TIMEOUT_MS,
-} from '../../../src/adapters/smpp/smpp-session.ts';
+import { ENQUIRE_LINK_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-session.ts';
 import { until } from '../../support/until.ts';
 import { boundSession } from './bound-session.ts';
 

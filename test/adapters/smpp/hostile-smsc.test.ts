@@ -1,7 +1,7 @@
 import { setImmediate as eventLoopRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { encodePdu } from '../../../src/adapters/smpp/packaged-pdu.ts';
-import { LAST_RESPONSE_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-session.ts';
+import { LAST_RESPONSE_TIMEOUT_MS } from '../../../src/adapters/smpp/pdu-connection.ts';
 import { heldMemory } from '../../support/held-memory.ts';
 import { boundSession } from './bound-session.ts';
 

@@ -1,4 +1,4 @@
-import type { Timeouts } from '../../../src/adapters/smpp/smpp-session.ts';
+import type { Timeouts } from '../../../src/adapters/smpp/pdu-connection.ts';
 
 interface Timer {
   readonly ms: number;
