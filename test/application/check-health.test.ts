@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CheckHealth, HEALTH_FRESH_MS, JOBS_WAIT_MAX_MS } from '../../src/application/check-health.ts';
 import { StorageUnwritable } from '../../src/application/errors/storage-unavailable.ts';
 import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
-import { UNLIMITED_CAPACITY } from '../../src/domain/providers/submission-share.ts';
+import { UNLIMITED_CAPACITY } from '../../src/domain/providers/provider-capacity.ts';
 import { type ApplicationWorld, openApplication } from '../support/application-world.ts';
 import { aMessage, NOW } from '../support/builders.ts';
 

@@ -4,7 +4,8 @@ import {
   PROVIDER_CONNECTIONS_MAX,
   PROVIDER_REQUESTS_MAX,
 } from '../../src/adapters/egress/undici-provider-http.ts';
-import { PLACES_PER_KEPT, WAITING_MIN } from '../../src/domain/providers/submission-share.ts';
+import { PLACES_PER_KEPT } from '../../src/domain/providers/submission-share.ts';
+import { WAITING_MIN } from '../../src/domain/providers/waiting-limits.ts';
 import { HOUR_MS } from '../support/builders.ts';
 import { portOf } from '../support/port-of.ts';
 import { startService } from '../support/running-service.ts';

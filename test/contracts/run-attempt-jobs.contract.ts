@@ -12,7 +12,7 @@ import { BackgroundWork } from '../../src/application/concurrency/background-wor
 import { type AttemptWork, startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
 import type { ChannelProvider } from '../../src/application/ports/channel-provider.ts';
 import type { LeasedJob } from '../../src/domain/jobs/job.ts';
-import { WAITING_MIN } from '../../src/domain/providers/submission-share.ts';
+import { WAITING_MIN } from '../../src/domain/providers/waiting-limits.ts';
 import { advanceMessagesWith } from '../support/advance-messages.ts';
 import { aMessage, aNewAccount, anSmsId, aProject, NOW, SECOND_MS } from '../support/builders.ts';
 import { LossyUnitOfWork } from '../support/lossy-unit-of-work.ts';

@@ -151,15 +151,17 @@ import {
 import { KEPT_SHARE } from '../../src/domain/providers/send-rate.ts';
 import {
   FRESH_MS,
-  HANDED_OVER_PERIOD_MS,
   LATENCY_REMEMBERED_MS,
   PLACES_PER_KEPT,
   SLOW_AFTER_MS,
+} from '../../src/domain/providers/submission-share.ts';
+import { SUBMIT_TIMEOUT_MS } from '../../src/domain/providers/submit-result.ts';
+import {
+  HANDED_OVER_PERIOD_MS,
   WAITING_IN_ALL_MIN,
   WAITING_MIN,
   WAITING_SHARE,
-} from '../../src/domain/providers/submission-share.ts';
-import { SUBMIT_TIMEOUT_MS } from '../../src/domain/providers/submit-result.ts';
+} from '../../src/domain/providers/waiting-limits.ts';
 import { DEFAULT_RATE_LIMIT } from '../../src/domain/rate-limiting/rate-limiter.ts';
 import {
   REPORT_LIFETIME_DAYS,

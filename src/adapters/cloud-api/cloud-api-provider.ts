@@ -11,7 +11,7 @@ import type { Logger } from '../../application/ports/logger.ts';
 import { isUnclearStatus, type ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import type { ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
 import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/providers/submit-result.ts';
 import { digitsOf, type PhoneNumber } from '../../domain/shared/phone-number.ts';
 import {

@@ -9,13 +9,13 @@ import {
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import { NO_PROJECT } from '../../domain/providers/submission-share.ts';
+import { INSTALLATION } from '../../domain/jobs/job.ts';
 
 /** More responses below 200 before the one that counts are a flood: they have no body that could be counted. */
 const INFORMATIONAL_RESPONSES_MAX = 10;
 
 const USER_AGENT = 'Barid/1.0';
-const HOUSEKEEPING: Backlog = { priority: 'housekeeping', projectId: NO_PROJECT };
+const HOUSEKEEPING: Backlog = { priority: 'housekeeping', projectId: INSTALLATION };
 
 /** `timeoutMs`: of the request, the wait for a connection included; `waitMs`: of the wait while others have the connections. */
 export type CallDeadlines = Readonly<Record<'timeoutMs' | 'waitMs', number>>;

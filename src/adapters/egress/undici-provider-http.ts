@@ -11,7 +11,7 @@ import {
 } from '../../application/ports/provider-http.ts';
 import { FairQueue } from '../../application/providers/fair-queue.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import type { ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
 import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import type { LookupAll } from './name-lookup.ts';
 import { type CallDeadlines, ProviderCall } from './provider-call.ts';
@@ -178,14 +178,16 @@ export class UndiciProviderHttp implements ProviderHttp {
   /** What waits goes out when a rate allows it, or when a request in flight is fresh no longer. */
   #dispatchLater(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    const waits = [this.#waiting.heldByRateMs(), this.#waiting.freshEndsMs()].filter((ms) => ms !== null);
+    const waits = [this.#waiting.heldByRateMs(), this.#waiting.inFlight.freshEndsMs()].filter(
+      (ms) => ms !== null,
+    );
     if (waits.length === 0) return;
     this.#timer = setTimeout(() => this.#dispatch(), Math.ceil(Math.min(...waits)));
   }
 
   #free(): number {
     const { inFlight } = this.#waiting;
-    return Math.min(PROVIDER_REQUESTS_MAX - this.#waiting.fresh(), PROVIDER_CONNECTIONS_MAX - inFlight);
+    return Math.min(PROVIDER_REQUESTS_MAX - inFlight.fresh(), PROVIDER_CONNECTIONS_MAX - inFlight.count);
   }
 
   #release(call: ProviderCall): void {

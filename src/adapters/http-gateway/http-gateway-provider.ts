@@ -15,7 +15,7 @@ import {
 } from '../../application/ports/provider-http.ts';
 import { attemptName } from '../../domain/chain/attempt-name.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import type { ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
 import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import { type RequestMaker, type SendingOptions, valuesOf } from './gateway-request.ts';
 import { CREDENTIALS_REJECTED, type ResponseReader } from './gateway-response.ts';

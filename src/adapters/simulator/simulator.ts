@@ -12,7 +12,7 @@ import type {
   ProviderEventSink,
   ProviderEventSource,
 } from '../../application/ports/provider-events.ts';
-import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/providers/submission-share.ts';
+import { type ProviderCapacity, UNLIMITED_CAPACITY } from '../../domain/providers/provider-capacity.ts';
 import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import { type SubmissionOutcome, submissionOutcome } from '../../domain/sandbox/sandbox-outcomes.ts';
 import { recordEach } from './record-each.ts';

@@ -11,7 +11,7 @@ import type { Logger } from '../../application/ports/logger.ts';
 import type { LateAcceptance, ProviderEventSink } from '../../application/ports/provider-events.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { withMaskedReason } from '../../domain/providers/delivery-receipt.ts';
-import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import type { ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
 import { rejectedAs, type SubmitResult } from '../../domain/providers/submit-result.ts';
 import { reasonMask } from '../../domain/shared/secret-mask.ts';
 import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';

@@ -1,6 +1,6 @@
 import { FairQueue } from '../../application/providers/fair-queue.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import { CLOSED_CAPACITY, type ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import { CLOSED_CAPACITY, type ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import type { Timeouts } from './pdu-connection.ts';
 import type { SmppSession } from './smpp-session.ts';

@@ -7,7 +7,7 @@ import {
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import type { ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
 import { type SubmitResult, unknownResult } from '../../domain/providers/submit-result.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 import { rejectedBy } from './telegram-errors.ts';

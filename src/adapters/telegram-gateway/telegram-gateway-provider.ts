@@ -11,7 +11,7 @@ import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import { attemptName } from '../../domain/chain/attempt-name.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import { canCarry } from '../../domain/messages/send-request.ts';
-import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import type { ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
 import {
   isForLater,
   rejectedAs,

@@ -2,7 +2,7 @@ import type { Project } from '../../domain/access/project.ts';
 import { mayOnlyWait } from '../../domain/chain/busy-retry.ts';
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import type { Message } from '../../domain/messages/message.ts';
-import { isAtRate } from '../../domain/providers/submission-share.ts';
+import { isAtRate } from '../../domain/providers/provider-capacity.ts';
 import type { ChannelProvider, ChannelProviders } from '../ports/channel-provider.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { CampaignLimits, StartingMessage } from './campaign-limits.ts';

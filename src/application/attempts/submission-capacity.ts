@@ -38,8 +38,8 @@ interface ProviderLoad {
 }
 
 /**
- * How many submissions are in flight to each channel provider. A provider that is slow or hangs delays attempts of its
- * own, and no others.
+ * How many submissions are in flight to each channel provider, or wait to begin there. A provider that is slow or hangs delays
+ * attempts of its own, and no others.
  */
 export class SubmissionCapacity {
   readonly #inFlightMax: number;

@@ -1,6 +1,6 @@
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import { textOf } from '../../domain/messages/verification-text.ts';
-import { freeForProject, isAtRate } from '../../domain/providers/submission-share.ts';
+import { freeForProject, isAtRate } from '../../domain/providers/provider-capacity.ts';
 import {
   isForLater,
   isForNextProvider,

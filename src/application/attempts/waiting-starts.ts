@@ -1,11 +1,11 @@
 import type { AttemptRef } from '../../domain/chain/attempt-name.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import type { StartBudget } from '../../domain/jobs/start-budget.ts';
-import { isAtRate } from '../../domain/providers/submission-share.ts';
+import { isAtRate } from '../../domain/providers/provider-capacity.ts';
 import { BATCH_ITEMS_MAX } from '../batching/batch-queue.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
-import { ProviderQueue } from './provider-queue.ts';
+import type { StartBudget } from './start-budget.ts';
+import { StartQueue } from './start-queue.ts';
 import type { ProviderKey, SubmissionCapacity } from './submission-capacity.ts';
 
 /** How long an attempt waits for a provider without capacity, in milliseconds. Then its job decides what becomes of it. */
@@ -38,7 +38,7 @@ export interface WaitingStart extends AttemptRef {
   readonly isAgain: boolean;
 }
 
-type Queue = ProviderQueue<Waiting>;
+type Queue = StartQueue<Waiting>;
 
 /** An attempt that waits, with its queue. */
 interface Waiting extends WaitingStart {
@@ -180,7 +180,7 @@ export class WaitingStarts {
   #queueOf(provider: ChannelProvider): Queue {
     const known = this.#queues.get(provider.name);
     if (known !== undefined) return known;
-    const queue: Queue = new ProviderQueue(provider, this.#ports.clock);
+    const queue: Queue = new StartQueue(provider, this.#ports.clock);
     this.#queues.set(provider.name, queue);
     provider.whenHandedOver((backlog) => {
       queue.noteHandedOver(backlog);

@@ -2,7 +2,7 @@ import type { Environment } from '../../domain/access/project.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { JobPriority } from '../../domain/jobs/job-priority.ts';
 import type { Content, WhatsappSender } from '../../domain/messages/send-request.ts';
-import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import type { ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
 import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
@@ -75,8 +75,8 @@ export interface ChannelProvider {
   whenHandedOver(listener: (backlog: Backlog) => void): void;
   /**
    * How many more submissions of a backlog go out at once, and how many of it and ahead of it wait: attempts begin only when they
-   * soon go out. `free` and `ahead` are of the provider, `waiting` and `passing` of the project. A caller that needs only the
-   * first two may name no project (`NO_PROJECT`): it has nothing in flight.
+   * soon go out. `free` and `ahead` are of the provider, `waiting` is of the backlog, `passing` and `ofRate` are of the project.
+   * `NO_PROJECT` in place of a project tells what one has that submits nothing.
    * `UNLIMITED_CAPACITY` when none ever waits, `CLOSED_CAPACITY` when each is rejected at once.
    */
   capacity(backlog: Backlog): ProviderCapacity;

@@ -1,5 +1,5 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import type { ProviderCapacity } from '../../domain/providers/submission-share.ts';
+import type { ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
 import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 
 /** A request to a provider's interface. */

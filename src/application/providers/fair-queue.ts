@@ -1,23 +1,9 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import {
-  FRESH_MS,
-  LATENCY_REMEMBERED_MS,
-  type Latency,
-  latencyOf,
-  moreInFlight,
-  type ProviderCapacity,
-  SLOW_AFTER_MS,
-} from '../../domain/providers/submission-share.ts';
+import type { ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
 import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import { PriorityQueue } from '../concurrency/priority-queue.ts';
+import { ProjectsInFlight } from './projects-in-flight.ts';
 import { ThrottledRates } from './throttled-rates.ts';
-
-/** An item in flight: when it began, in milliseconds. */
-interface Begun {
-  readonly at: number;
-}
-
-const NONE: ReadonlySet<never> = new Set();
 
 /**
  * A priority queue in front of a provider, by the rules of `submission-share.ts`: a project that has too many items in flight
@@ -26,26 +12,14 @@ const NONE: ReadonlySet<never> = new Set();
  */
 export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #waiting = new PriorityQueue<Item>();
-  /** When each of a project began, the oldest first, in milliseconds. */
-  readonly #inFlight = new Map<string, Set<Begun>>();
-  /** Until when the latency of each project is remembered, the earliest first, in milliseconds. */
-  readonly #latencies: Readonly<Record<Exclude<Latency, 'quick'>, Map<string, number>>> = {
-    long: new Map(),
-    slow: new Map(),
-  };
-  /** Those of all projects that were fresh when they were counted last, the oldest first. */
-  readonly #fresh = new Set<Begun>();
+  readonly #inFlight: ProjectsInFlight;
   readonly #rates: ThrottledRates;
   /** Projects that were passed over for their rates. */
   readonly #heldByRate = new Set<string>();
-  readonly #freshMs: number;
-  readonly #now: () => number;
-  #inFlightOfAll = 0;
 
   /** `now` is in milliseconds; only differences count. What is in flight is fresh for `freshMs`. */
-  constructor(now: () => number, freshMs = FRESH_MS) {
-    this.#now = now;
-    this.#freshMs = freshMs;
+  constructor(now: () => number, freshMs?: number) {
+    this.#inFlight = new ProjectsInFlight(now, freshMs);
     this.#rates = new ThrottledRates(now);
   }
 
@@ -54,25 +28,9 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return this.#waiting.isEmpty;
   }
 
-  /** How many are in flight. */
-  get inFlight(): number {
-    return this.#inFlightOfAll;
-  }
-
-  /** How many in flight are fresh. */
-  fresh(): number {
-    const before = this.#now() - this.#freshMs;
-    for (const begun of this.#fresh) {
-      if (begun.at > before) break;
-      this.#fresh.delete(begun);
-    }
-    return this.#fresh.size;
-  }
-
-  /** In how many milliseconds the next one in flight is fresh no longer; null when none is. */
-  freshEndsMs(): number | null {
-    for (const { at } of this.#fresh) return Math.max(0, at + this.#freshMs - this.#now());
-    return null;
+  /** What is in flight. */
+  get inFlight(): Pick<ProjectsInFlight, 'count' | 'fresh' | 'freshEndsMs'> {
+    return this.#inFlight;
   }
 
   /**
@@ -147,19 +105,8 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
 
   /** Counts an item as in flight until the function that it returns is called, once. */
   begin({ backlog: { projectId } }: Item): () => void {
-    const begun = { at: this.#now() };
-    const own = this.#inFlight.get(projectId) ?? new Set();
-    this.#inFlight.set(projectId, own.add(begun));
-    this.#fresh.add(begun);
-    this.#inFlightOfAll += 1;
     this.#rates.noteSent(projectId);
-    return () => {
-      this.#inFlightOfAll -= 1;
-      own.delete(begun);
-      this.#noteLatency(projectId, begun);
-      this.#fresh.delete(begun);
-      if (own.size === 0) this.#inFlight.delete(projectId);
-    };
+    return this.#inFlight.begin(projectId);
   }
 
   /** Takes all that wait. */
@@ -168,44 +115,7 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   }
 
   #moreOf(projectId: string, free: number): number {
-    const own = this.#inFlight.get(projectId) ?? NONE;
-    const inFlight = own.size;
-    const places = this.#inFlightOfAll + free;
-    const now = this.#now();
-    const latency = this.#latencyOf(projectId, own, now);
-    const more = moreInFlight({ inFlight, slow: slowIn(own, now, free), latency }, { free, places });
+    const more = this.#inFlight.moreOf(projectId, free);
     return Math.min(more, this.#rates.allowed(projectId) ?? more);
   }
-
-  #noteLatency(projectId: string, { at }: Begun): void {
-    const now = this.#now();
-    const latency = latencyOf(now - at);
-    if (latency === 'quick') return;
-    const remembered = this.#latencies[latency];
-    remembered.delete(projectId);
-    remembered.set(projectId, now + LATENCY_REMEMBERED_MS);
-    for (const [each, until] of remembered) {
-      if (until > now) break;
-      remembered.delete(each);
-    }
-  }
-
-  /** The slowest latency of what is in flight, and of what ended lately. */
-  #latencyOf(projectId: string, own: ReadonlySet<Begun>, now: number): Latency {
-    const [oldest] = own;
-    const present = oldest === undefined ? 'quick' : latencyOf(now - oldest.at);
-    const was = (latency: 'long' | 'slow') => (this.#latencies[latency].get(projectId) ?? 0) > now;
-    if (present === 'slow' || was('slow')) return 'slow';
-    return present === 'long' || was('long') ? 'long' : 'quick';
-  }
-}
-
-/** How many in flight are slow; `countMax` at most. */
-function slowIn(own: ReadonlySet<Begun>, now: number, countMax: number): number {
-  let slow = 0;
-  for (const { at } of own) {
-    if (now - at < SLOW_AFTER_MS || slow === countMax) break;
-    slow += 1;
-  }
-  return slow;
 }

@@ -1,11 +1,11 @@
 import { withoutContent } from '../../domain/chain/quoted-content.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
+import { CLOSED_CAPACITY, type ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
 import {
   afterBegin,
   afterResult,
   afterThrottled,
-  attemptAt,
-  type CircuitAttempt,
+  type CircuitPermit,
   CLOSED_COMMON_CIRCUIT,
   CLOSED_PROJECT_CIRCUIT,
   type CommonCircuit,
@@ -13,10 +13,10 @@ import {
   isIdle,
   type ProjectCircuit,
   type ProviderCircuits,
+  permitAt,
   type ThrottledAll,
   takesNothing,
 } from '../../domain/providers/provider-circuit.ts';
-import { CLOSED_CAPACITY, type ProviderCapacity } from '../../domain/providers/submission-share.ts';
 import {
   didItsWork,
   isThrottled,
@@ -58,7 +58,7 @@ export class GuardedProvider implements ChannelProvider {
   readonly revoke?: (providerMessageIds: readonly string[]) => Promise<void>;
   readonly #ports: GuardedPorts;
   /** For all projects. */
-  #circuit: CommonCircuit = CLOSED_COMMON_CIRCUIT;
+  #common: CommonCircuit = CLOSED_COMMON_CIRCUIT;
   readonly #projectCircuits = new Map<string, ProjectCircuit>();
   /** Why it failed last for a project that had no success since. Projects do not see each other's. */
   readonly #lastReasons = new Map<string, string>();
@@ -87,19 +87,19 @@ export class GuardedProvider implements ChannelProvider {
     const now = clock.now();
     if (Math.abs(now - this.#forgotAt) >= FORGET_EVERY_MS) this.#forgetIdle(now);
     const circuits = this.#circuitsFor(projectId);
-    const attempt = attemptAt(circuits, now);
-    if (attempt === null) return rejectedAs('busy', this.#whyNotCalled(projectId));
-    this.#keep(projectId, afterBegin(circuits, attempt, now));
+    const permit = permitAt(circuits, now);
+    if (permit === null) return rejectedAs('busy', this.#whyNotCalled(projectId));
+    this.#keep(projectId, afterBegin(circuits, permit, now));
     let result: SubmitResult;
     try {
       result = await provider.submit(submission);
     } catch (error) {
-      this.#record(projectId, attempt, unknownResult('The provider failed'));
+      this.#record(projectId, permit, unknownResult('The provider failed'));
       throw error;
     }
     const told =
       result.kind === 'accepted' ? result : { ...result, reason: withoutContent(result.reason, submission) };
-    this.#record(projectId, attempt, told);
+    this.#record(projectId, permit, told);
     return told;
   }
 
@@ -110,13 +110,13 @@ export class GuardedProvider implements ChannelProvider {
   /** While the circuit lets nothing through, every submission is rejected at once. */
   capacity(backlog: Backlog): ProviderCapacity {
     const { provider, clock } = this.#ports;
-    const attempt = attemptAt(this.#circuitsFor(backlog.projectId), clock.now());
-    return attempt === null ? CLOSED_CAPACITY : provider.capacity(backlog);
+    const permit = permitAt(this.#circuitsFor(backlog.projectId), clock.now());
+    return permit === null ? CLOSED_CAPACITY : provider.capacity(backlog);
   }
 
   health(): ProviderHealth {
     const health = this.#ports.provider.health();
-    const circuit = commonStateAt(this.#circuit, this.#ports.clock.now());
+    const circuit = commonStateAt(this.#common, this.#ports.clock.now());
     if (circuit === 'closed') return health;
     return { ok: false, detail: `circuit ${circuit}; ${health.detail}`, circuit };
   }
@@ -135,16 +135,16 @@ export class GuardedProvider implements ChannelProvider {
     return reason === undefined ? words : `${words}: ${reason}`;
   }
 
-  #record(projectId: string, attempt: CircuitAttempt, result: SubmitResult): void {
+  #record(projectId: string, permit: CircuitPermit, result: SubmitResult): void {
     const before = this.#circuitsFor(projectId);
     const hasWorked = didItsWork(result, this.#tookNothing(result, before));
     if (hasWorked === true) this.#lastReasons.delete(projectId);
     if (hasWorked === false) this.#lastReasons.set(projectId, ownWordsOf(result));
-    const after = afterResult(projectId, before, attempt, hasWorked, this.#ports.clock.now());
+    const after = afterResult(projectId, before, permit, hasWorked, this.#ports.clock.now());
     this.#keep(projectId, after);
-    const { openUntil } = after.provider;
+    const { openUntil } = after.common;
     if (openUntil === null) this.#logClosed(null);
-    else if (before.provider.openUntil === null) this.#logOpened(null, openUntil, result);
+    else if (before.common.openUntil === null) this.#logOpened(null, openUntil, result);
     // Its line fell to the budget.
     else if (!this.#toldOpen.has(null)) this.#logOpened(null, openUntil, result, 0);
     const own = after.project.breaker;
@@ -155,10 +155,10 @@ export class GuardedProvider implements ChannelProvider {
   }
 
   /** Whether it throttled everything lately. */
-  #tookNothing(result: SubmitResult, { project, provider }: ProviderCircuits): boolean {
+  #tookNothing(result: SubmitResult, { project, common }: ProviderCircuits): boolean {
     if (result.kind === 'accepted') this.#throttledAll = null;
     if (!isThrottled(result)) return false;
-    const isOpen = project.breaker.openUntil !== null || provider.openUntil !== null;
+    const isOpen = project.breaker.openUntil !== null || common.openUntil !== null;
     this.#throttledAll = afterThrottled(this.#throttledAll, isOpen, this.#ports.clock.now());
     return takesNothing(this.#throttledAll);
   }
@@ -190,11 +190,11 @@ export class GuardedProvider implements ChannelProvider {
 
   #circuitsFor(projectId: string): ProviderCircuits {
     const project = this.#projectCircuits.get(projectId) ?? CLOSED_PROJECT_CIRCUIT;
-    return { project, provider: this.#circuit };
+    return { project, common: this.#common };
   }
 
-  #keep(projectId: string, { project, provider }: ProviderCircuits): void {
-    this.#circuit = provider;
+  #keep(projectId: string, { project, common }: ProviderCircuits): void {
+    this.#common = common;
     if (project !== CLOSED_PROJECT_CIRCUIT) this.#projectCircuits.set(projectId, project);
   }
 }

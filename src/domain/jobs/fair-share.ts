@@ -1,6 +1,6 @@
 import { JOB_PRIORITIES, type JobPriority } from './job-priority.ts';
 
-/** The due jobs of one project at one priority. */
+/** What waits of one project at one priority: jobs for a lease, messages for a provider. */
 export interface Backlog {
   readonly priority: JobPriority;
   readonly projectId: string;

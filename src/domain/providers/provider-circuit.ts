@@ -58,11 +58,11 @@ export interface CommonCircuit {
 /** What decides about a message: the circuit of its project, and the one of all projects. */
 export interface ProviderCircuits {
   readonly project: ProjectCircuit;
-  readonly provider: CommonCircuit;
+  readonly common: CommonCircuit;
 }
 
-/** A message that may be submitted. */
-export interface CircuitAttempt {
+/** Says that a message may be submitted. */
+export interface CircuitPermit {
   /** Whether the circuit of the project waits for its result. */
   readonly isTrial: boolean;
   /** Until when that circuit was open when the trial began; null when it was closed. */
@@ -106,61 +106,64 @@ export function commonStateAt({ openUntil, projectOpenUntil }: CommonCircuit, no
 }
 
 /**
- * The attempt that a message of a project may be at `now`; null when it is turned away. While the circuit of the project is not
+ * The permit of a message of a project at `now`; null when it is turned away. While the circuit of the project is not
  * closed, that circuit decides. After a success of the project a moment ago, the message may be submitted. Else the circuit of
  * all projects decides. While it is not closed, each project tries one message, and its own circuit waits for the result. No
  * project waits for the trial of another, whose messages may fail for good. A project with a failure waits until the circuit of
  * all projects is half-open.
  */
-export function attemptAt({ project, provider }: ProviderCircuits, now: number): CircuitAttempt | null {
+export function permitAt({ project, common }: ProviderCircuits, now: number): CircuitPermit | null {
   const { breaker, succeededAt } = project;
-  const trial: CircuitAttempt = { isTrial: true, openUntil: breaker.openUntil };
+  const trial: CircuitPermit = { isTrial: true, openUntil: breaker.openUntil };
   const own = circuitAt(breaker, now, PROVIDER_OPEN_WINDOWS_MS).state;
   if (own !== 'closed') return own === 'open' ? null : trial;
-  const ofAll = circuitAt(provider, now, PROVIDER_OPEN_WINDOWS_MS).state;
+  const ofAll = circuitAt(common, now, PROVIDER_OPEN_WINDOWS_MS).state;
   const hasJustSucceeded = succeededAt !== null && Math.abs(now - succeededAt) < SUCCESS_COUNTS_MS;
   if (hasJustSucceeded || ofAll === 'closed') return { isTrial: false, openUntil: null };
   return ofAll === 'open' && breaker.failuresInRow > 0 ? null : trial;
 }
 
-/** The circuits while an attempt is in flight. A trial without a result holds up its project for `SUBMIT_TIMEOUT_MS` at most. */
+/**
+ * The circuits while the message of a permit is in flight. A trial without a result holds up its project for `SUBMIT_TIMEOUT_MS`
+ * at most.
+ */
 export function afterBegin(
-  { project, provider }: ProviderCircuits,
-  { isTrial }: CircuitAttempt,
+  { project, common }: ProviderCircuits,
+  { isTrial }: CircuitPermit,
   now: number,
 ): ProviderCircuits {
-  if (!isTrial) return { project, provider };
+  if (!isTrial) return { project, common };
   const breaker = { ...halfOpened(project.breaker, now), openUntil: now + SUBMIT_TIMEOUT_MS };
-  return { project: { ...project, breaker }, provider };
+  return { project: { ...project, breaker }, common };
 }
 
 /**
- * The circuits after an attempt of a project. `worked` says whether the provider did its work; null when the result does not say.
+ * The circuits after a message of a project. `worked` says whether the provider did its work; null when the result does not say.
  * A success closes both circuits. While both are closed, a failure counts for both. A trial that fails opens the circuit of its
- * project, and counts for all projects while their circuit is closed. No other failure counts: its attempt began before a circuit
- * opened. A trial whose result says nothing leaves the circuit as it found it. Ten failures in a row open the circuit of all
- * projects; at most five of one project count.
+ * project, and counts for all projects while their circuit is closed. No other failure counts: its message was submitted before
+ * a circuit opened. A trial whose result says nothing leaves the circuit as it found it. Ten failures in a row open the circuit
+ * of all projects; at most five of one project count.
  */
 export function afterResult(
   projectId: string,
-  { project, provider }: ProviderCircuits,
-  { isTrial, openUntil }: CircuitAttempt,
+  { project, common }: ProviderCircuits,
+  { isTrial, openUntil }: CircuitPermit,
   worked: boolean | null,
   now: number,
 ): ProviderCircuits {
   const own = project.breaker;
   if (worked === null) {
     const breaker = isTrial && own.isHalfOpen ? { ...own, isHalfOpen: false, openUntil } : own;
-    return { project: { ...project, breaker }, provider };
+    return { project: { ...project, breaker }, common };
   }
   const recorded = recordAttempt(own, worked, now, PROVIDER_OPEN_WINDOWS_MS);
-  if (worked) return { project: { breaker: recorded, succeededAt: now }, provider: CLOSED_COMMON_CIRCUIT };
-  const isClosed = provider.openUntil === null;
+  if (worked) return { project: { breaker: recorded, succeededAt: now }, common: CLOSED_COMMON_CIRCUIT };
+  const isClosed = common.openUntil === null;
   const counts = own.openUntil === null ? isClosed : isTrial;
-  if (!counts) return { project: { breaker: own, succeededAt: null }, provider };
+  if (!counts) return { project: { breaker: own, succeededAt: null }, common };
   return {
     project: { breaker: recorded, succeededAt: null },
-    provider: isClosed ? afterFailure(projectId, provider, openedUntil(own, recorded), now) : provider,
+    common: isClosed ? afterFailure(projectId, common, openedUntil(own, recorded), now) : common,
   };
 }
 

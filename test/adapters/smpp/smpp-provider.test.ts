@@ -3,7 +3,7 @@ import { CLOSE_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
 import { RESPONSE_TIMEOUT_MS } from '../../../src/adapters/smpp/submit-deadlines.ts';
 import { THROTTLED_PART_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
 import { PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provider.ts';
-import { CLOSED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';
+import { CLOSED_CAPACITY } from '../../../src/domain/providers/provider-capacity.ts';
 import type { SubmitResult } from '../../../src/domain/providers/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission, HOUR_MS } from '../../support/builders.ts';
 import { submitAll } from '../../support/submit-all.ts';

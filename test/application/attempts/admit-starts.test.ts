@@ -16,8 +16,8 @@ import {
   CLOSED_CAPACITY,
   type ProviderCapacity,
   UNLIMITED_CAPACITY,
-  WAITING_MIN,
-} from '../../../src/domain/providers/submission-share.ts';
+} from '../../../src/domain/providers/provider-capacity.ts';
+import { WAITING_MIN } from '../../../src/domain/providers/waiting-limits.ts';
 import { aMessage, anAttempt, anSmsId, aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
 
 const IN_FLIGHT_MAX = 2;

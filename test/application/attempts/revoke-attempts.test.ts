@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { RevokeAttempts } from '../../../src/application/attempts/revoke-attempts.ts';
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
-import { UNLIMITED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';
+import { UNLIMITED_CAPACITY } from '../../../src/domain/providers/provider-capacity.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 

@@ -10,9 +10,9 @@ import type { ChannelProvider } from '../../../src/application/ports/channel-pro
 import {
   type ProviderCapacity,
   UNLIMITED_CAPACITY,
-  WAITING_MIN,
-} from '../../../src/domain/providers/submission-share.ts';
+} from '../../../src/domain/providers/provider-capacity.ts';
 import type { SubmitResult } from '../../../src/domain/providers/submit-result.ts';
+import { WAITING_MIN } from '../../../src/domain/providers/waiting-limits.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
 import {
   aMessage,

@@ -8,7 +8,7 @@ import {
   CLOSED_CAPACITY,
   type ProviderCapacity,
   UNLIMITED_CAPACITY,
-} from '../../../src/domain/providers/submission-share.ts';
+} from '../../../src/domain/providers/provider-capacity.ts';
 import { anSmsId, HOUR_MS, NOW } from '../../support/builders.ts';
 
 const A: Backlog = { priority: 'text', projectId: 'a' };

@@ -41,7 +41,7 @@ function limited(places: number, ...items: readonly Item[]) {
     /** Begins everything that may begin, and returns the names. */
     begin(): string {
       const first = ends.length;
-      const next = () => queue.take(places - queue.inFlight);
+      const next = () => queue.take(places - queue.inFlight.count);
       for (let each = next(); each !== null; each = next()) {
         ends.push({ name: each.name, end: queue.begin(each) });
       }
@@ -110,15 +110,15 @@ it('a project whose items are slow takes only places besides the kept ones', () 
 it('a fair queue counts what is in flight and fresh, and knows when the next one is so no longer', () => {
   const clock = { now: 0 };
   const queue = new FairQueue<Item>(() => clock.now, 2_000);
-  expect([queue.isEmpty, queue.fresh(), queue.freshEndsMs()]).toEqual([true, 0, null]);
+  expect([queue.isEmpty, queue.inFlight.fresh(), queue.inFlight.freshEndsMs()]).toEqual([true, 0, null]);
   const end = queue.begin(item('A'));
   clock.now = 500;
   queue.begin(item('B'));
-  expect([queue.fresh(), queue.freshEndsMs()]).toEqual([2, 1_500]);
+  expect([queue.inFlight.fresh(), queue.inFlight.freshEndsMs()]).toEqual([2, 1_500]);
   end();
-  expect([queue.fresh(), queue.freshEndsMs()]).toEqual([1, 2_000]);
+  expect([queue.inFlight.fresh(), queue.inFlight.freshEndsMs()]).toEqual([1, 2_000]);
   clock.now = 2_500;
-  expect([queue.fresh(), queue.freshEndsMs(), queue.inFlight]).toEqual([0, null, 1]);
+  expect([queue.inFlight.fresh(), queue.inFlight.freshEndsMs(), queue.inFlight.count]).toEqual([0, null, 1]);
   queue.add(item('C'));
   expect(queue.isEmpty).toBe(false);
 });
@@ -182,7 +182,7 @@ it('a project passes what waits of projects with slow ones in flight', () => {
   for (const each of many(5, 'A')) queue.add(each);
   expect(begin()).toBe('');
   const capacityOf = (projectId: string) =>
-    queue.capacity({ priority: 'code', projectId }, 20 - queue.inFlight);
+    queue.capacity({ priority: 'code', projectId }, 20 - queue.inFlight.count);
   expect(capacityOf('A')).toMatchObject({ free: 0, passing: 0 });
   expect(capacityOf('B')).toMatchObject({ free: 0, passing: 2 });
   queue.add(item('B'));
@@ -203,12 +203,12 @@ it.each([
     for (const each of projects) end(each, 1);
     for (const each of projects) queue.add(item(each));
     begin();
-    expect(queue.inFlight).toBe(inFlight);
+    expect(queue.inFlight.count).toBe(inFlight);
     queue.add(item('B'));
     expect(begin()).toBe('B');
     clock.now += LATENCY_REMEMBERED_MS;
     begin();
-    expect(queue.inFlight).toBe(20);
+    expect(queue.inFlight.count).toBe(20);
   },
 );
 
@@ -234,7 +234,7 @@ it.each([1, 2, 9])(
     end('A', 1);
     for (const each of many(places, 'A')) queue.add(each);
     begin();
-    expect(queue.inFlight).toBe(Math.max(1, places - 1));
+    expect(queue.inFlight.count).toBe(Math.max(1, places - 1));
   },
 );
 

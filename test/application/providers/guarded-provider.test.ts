@@ -4,8 +4,8 @@ import type { ProviderEvent, ProviderEventSink } from '../../../src/application/
 import { GuardedProvider } from '../../../src/application/providers/guarded-provider.ts';
 import { withPrefixedIds } from '../../../src/application/providers/provider-ids.ts';
 import type { Backlog } from '../../../src/domain/jobs/fair-share.ts';
+import { CLOSED_CAPACITY } from '../../../src/domain/providers/provider-capacity.ts';
 import { PROVIDER_OPEN_WINDOWS_MS } from '../../../src/domain/providers/provider-circuit.ts';
-import { CLOSED_CAPACITY } from '../../../src/domain/providers/submission-share.ts';
 import { rejectedAs, type SubmitResult } from '../../../src/domain/providers/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission, NOW, PROJECT_ID, SECOND_MS } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';

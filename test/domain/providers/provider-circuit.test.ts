@@ -3,8 +3,7 @@ import {
   afterBegin,
   afterResult,
   afterThrottled,
-  attemptAt,
-  type CircuitAttempt,
+  type CircuitPermit,
   CLOSED_COMMON_CIRCUIT,
   CLOSED_PROJECT_CIRCUIT,
   type CommonCircuit,
@@ -12,6 +11,7 @@ import {
   isIdle,
   type ProjectCircuit,
   type ProviderCircuits,
+  permitAt,
   type ThrottledAll,
   takesNothing,
 } from '../../../src/domain/providers/provider-circuit.ts';
@@ -20,18 +20,18 @@ import { NOW, SECOND_MS } from '../../support/builders.ts';
 /** The circuits of one provider. */
 class Circuits {
   now = NOW;
-  provider: CommonCircuit = CLOSED_COMMON_CIRCUIT;
+  common: CommonCircuit = CLOSED_COMMON_CIRCUIT;
   readonly #projects = new Map<string, ProjectCircuit>();
 
   /** Null when the message was turned away. */
-  begin(projectId: string): CircuitAttempt | null {
+  begin(projectId: string): CircuitPermit | null {
     const circuits = this.#of(projectId);
-    const attempt = attemptAt(circuits, this.now);
+    const attempt = permitAt(circuits, this.now);
     if (attempt !== null) this.#keep(projectId, afterBegin(circuits, attempt, this.now));
     return attempt;
   }
 
-  end(projectId: string, attempt: CircuitAttempt | null, worked: boolean | null): void {
+  end(projectId: string, attempt: CircuitPermit | null, worked: boolean | null): void {
     if (attempt === null) throw new Error('the message was turned away');
     this.#keep(projectId, afterResult(projectId, this.#of(projectId), attempt, worked, this.now));
   }
@@ -50,13 +50,13 @@ class Circuits {
   }
 
   isOpen(projectId?: string): boolean {
-    const circuit = projectId === undefined ? this.provider : this.#of(projectId).project.breaker;
+    const circuit = projectId === undefined ? this.common : this.#of(projectId).project.breaker;
     return circuit.openUntil !== null;
   }
 
   /** As operators are told. */
   get state(): string {
-    return commonStateAt(this.provider, this.now);
+    return commonStateAt(this.common, this.now);
   }
 
   isIdle(projectId: string): boolean {
@@ -66,13 +66,13 @@ class Circuits {
   #of(projectId: string): ProviderCircuits {
     return {
       project: this.#projects.get(projectId) ?? CLOSED_PROJECT_CIRCUIT,
-      provider: this.provider,
+      common: this.common,
     };
   }
 
   #keep(projectId: string, circuits: ProviderCircuits): void {
     this.#projects.set(projectId, circuits.project);
-    this.provider = circuits.provider;
+    this.common = circuits.common;
   }
 }
 
@@ -154,14 +154,14 @@ it('while the circuit of all is open each project tries one message, and waits f
 
 it('a trial that fails opens the circuit of its project, each time for longer, and that of all no longer', () => {
   const circuits = having('abcdeabcde');
-  const { openUntil } = circuits.provider;
+  const { openUntil } = circuits.common;
   for (const window of [1, 1, 5, 15, 60, 60]) {
     circuits.now += window * SECOND_MS - 1;
     expect(circuits.send('B')).toBe('-');
     circuits.now += 1;
     expect(circuits.send('b')).toBe('b');
   }
-  expect(circuits.provider.openUntil).toBe(openUntil);
+  expect(circuits.common.openUntil).toBe(openUntil);
   expect(circuits.send('CB')).toBe('C-');
 });
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { moreInFlight, waitingMax } from '../../../src/domain/providers/submission-share.ts';
+import { moreInFlight } from '../../../src/domain/providers/submission-share.ts';
+import { waitingMax } from '../../../src/domain/providers/waiting-limits.ts';
 
 it('of a backlog four may wait at a provider, or a quarter of what it took, rounded up', () => {
   expect([0, 1, 16, 17, 100].map(waitingMax)).toEqual([4, 4, 4, 5, 25]);

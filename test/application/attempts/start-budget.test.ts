@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { StartBudget } from '../../../src/application/attempts/start-budget.ts';
 import type { Backlog } from '../../../src/domain/jobs/fair-share.ts';
-import { StartBudget } from '../../../src/domain/jobs/start-budget.ts';
 
 const A: Backlog = { priority: 'code', projectId: 'a' };
 const B: Backlog = { priority: 'code', projectId: 'b' };

@@ -1,22 +1,22 @@
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import { StartBudget } from '../../domain/jobs/start-budget.ts';
+import { NO_PROJECT } from '../../domain/providers/provider-capacity.ts';
 import {
   HANDED_OVER_PERIOD_MS,
-  NO_PROJECT,
   waitingInAllMax,
   waitingMax,
   waitingShare,
-} from '../../domain/providers/submission-share.ts';
+} from '../../domain/providers/waiting-limits.ts';
 import { PriorityQueue } from '../concurrency/priority-queue.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import { HandedOver } from './handed-over.ts';
+import { StartBudget } from './start-budget.ts';
 
 /**
- * What waits for one provider, and how much may begin there. That depends on what the provider takes at once, on what waits
- * inside it, and on what it handed over lately.
+ * The attempts that wait to begin at one provider, and how many may begin there. That depends on what the provider takes at once,
+ * on what waits inside it, and on what it handed over lately.
  */
-export class ProviderQueue<Start extends { readonly backlog: Backlog }> {
+export class StartQueue<Start extends { readonly backlog: Backlog }> {
   /** The most urgent comes first, and projects in rotation. */
   readonly starts = new PriorityQueue<Start>();
   readonly #provider: ChannelProvider;

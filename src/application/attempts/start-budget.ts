@@ -1,5 +1,5 @@
-import { type Backlog, backlogKey } from './fair-share.ts';
-import { type JobPriority, upTo } from './job-priority.ts';
+import { type Backlog, backlogKey } from '../../domain/jobs/fair-share.ts';
+import { type JobPriority, upTo } from '../../domain/jobs/job-priority.ts';
 
 /** How many submissions of one priority a provider allows, whatever their projects, before any are used. */
 export interface Allowance {
