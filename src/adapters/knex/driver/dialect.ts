@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Durability } from '../../../application/ports/unit-of-work.ts';
 import type { Connection, Reader } from './connection.ts';
 
-/** The words of table definitions in which the databases differ. */
+/** The words of table definitions in which the databases differ. Released migrations run them: none is ever changed. */
 export interface DdlVariants {
   /** Text compared byte by byte, as every key and sorted column is. */
   readonly key: string;
@@ -14,9 +14,15 @@ export interface DdlVariants {
   readonly singleSends: readonly string[];
   /** What makes all messages to a number findable, where no index of messages does. */
   readonly messagesByNumber: readonly string[];
-  /** The triggers that give each tree of whatsapp resources another version whenever it is written, and the versions of today. */
+  /**
+   * Makes the triggers that give a tree of whatsapp resources another version whenever it is written, and gives one to each tree
+   * that exists when the migration runs.
+   */
   readonly versionsOfTrees: readonly string[];
-  /** The triggers that write the numbers in each tree of whatsapp resources whenever it is written, and the numbers of today. */
+  /**
+   * Makes the triggers that write the numbers in a tree of whatsapp resources whenever it is written, and writes those of each
+   * tree that exists when the migration runs.
+   */
   readonly numbersOfTrees: readonly string[];
   /** Whether others may write while a migration runs, so that it has to lock the tables it rewrites. */
   readonly needsTableLocks: boolean;

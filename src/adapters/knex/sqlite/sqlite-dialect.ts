@@ -3,10 +3,10 @@ import type { Knex } from 'knex';
 import type { Durability } from '../../../application/ports/unit-of-work.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import type { Connection } from '../driver/connection.ts';
-import type { DdlVariants, Dialect } from '../driver/dialect.ts';
+import type { Dialect } from '../driver/dialect.ts';
 import { IN_MEMORY, makeSqliteFile } from './file/sqlite-file.ts';
 import { SqliteConnection, type WalParts } from './sqlite-connection.ts';
-import { NUMBER_BLOCKS } from './sqlite-number-blocks.ts';
+import { SQLITE_DDL } from './sqlite-ddl.ts';
 import {
   applyPragmas,
   BUSY_TIMEOUT_MS,
@@ -43,46 +43,9 @@ const TRUNCATE_INTERVAL_MS = 20_000;
 /** How long a unit of work waits for one of another process before it is rejected. */
 const LOCK_WAIT_MS = 5_000;
 
-const VERSION_TREE = `
-  INSERT INTO whatsapp_versions (project_id, version) VALUES (NEW.project_id, hex(randomblob(16)))
-  ON CONFLICT (project_id) DO UPDATE SET version = excluded.version;`;
-
-const VERSIONS_OF_TREES: readonly string[] = [
-  `CREATE TRIGGER whatsapp_inserted AFTER INSERT ON whatsapp_resources BEGIN ${VERSION_TREE} END`,
-  `CREATE TRIGGER whatsapp_updated AFTER UPDATE ON whatsapp_resources BEGIN ${VERSION_TREE} END`,
-  'INSERT INTO whatsapp_versions SELECT project_id, hex(randomblob(16)) FROM whatsapp_resources',
-];
-
-const NUMBERS_IN_TREES = `
-  INSERT INTO whatsapp_numbers (project_id, platform_id, is_deleted, phone_id)
-  SELECT project_id, number.value ->> 'phoneNumberId',
-    CASE WHEN number.value ->> 'status' = 'DELETED' THEN 1 ELSE 0 END, number.value ->> 'id'
-  FROM whatsapp_resources, json_each(document) business,
-    json_each(business.value, '$.whatsappAccounts') account, json_each(account.value, '$.phoneNumbers') number`;
-
-const NUMBER_TREE = `
-  DELETE FROM whatsapp_numbers WHERE project_id = NEW.project_id;
-  ${NUMBERS_IN_TREES} WHERE project_id = NEW.project_id ON CONFLICT DO NOTHING;`;
-
-const NUMBERS_OF_TREES: readonly string[] = [
-  `CREATE TRIGGER whatsapp_numbered_first AFTER INSERT ON whatsapp_resources BEGIN ${NUMBER_TREE} END`,
-  `CREATE TRIGGER whatsapp_numbered_again AFTER UPDATE ON whatsapp_resources BEGIN ${NUMBER_TREE} END`,
-  `${NUMBERS_IN_TREES} WHERE true ON CONFLICT DO NOTHING`,
-];
-
 /** One connection that writes, durable at commit. Files are in WAL mode; one thread writes their log back, and one reads. */
 export class SqliteDialect implements Dialect {
-  readonly ddlVariants: DdlVariants = {
-    key: 'text',
-    clustered: 'WITHOUT ROWID',
-    recentSends: [],
-    singleSends: [],
-    messagesByNumber: NUMBER_BLOCKS,
-    versionsOfTrees: VERSIONS_OF_TREES,
-    numbersOfTrees: NUMBERS_OF_TREES,
-    needsTableLocks: false,
-    fillPages: () => [],
-  };
+  readonly ddlVariants = SQLITE_DDL;
   readonly numberIndex = 'blocks';
   /** Each heartbeat writes, and finds out what this statement does not. */
   readonly ping = 'SELECT 1';
