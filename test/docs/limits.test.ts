@@ -67,7 +67,7 @@ import {
   WAITING_REQUESTS_MS_MAX,
 } from '../../src/adapters/http/limits.ts';
 import { REQUEST_PIECES } from '../../src/adapters/http/server/connections/gathered-pieces.ts';
-import { KNOWN_KEYS_MAX } from '../../src/adapters/http/server/load-shedder.ts';
+import { KNOWN_KEYS_MAX } from '../../src/adapters/http/server/known-keys.ts';
 import { PARSED_TREES_CHARACTERS_MAX } from '../../src/adapters/knex/parsed-trees.ts';
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';

@@ -36,6 +36,7 @@ import { UnreadConnections } from './server/connections/unread-connections.ts';
 import { Endpoint, type EndpointParts } from './server/endpoint.ts';
 import { ExactPaths } from './server/exact-paths.ts';
 import { fastExpress } from './server/fast-express.ts';
+import { KnownKeys } from './server/known-keys.ts';
 import { LoadShedder } from './server/load-shedder.ts';
 import { RequestQueues } from './server/request-queues.ts';
 import { FairReading } from './server/rounds/fair-reading.ts';
@@ -110,7 +111,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const connections = new ConnectionTable(server, limits.connectionsMax);
 
   const clientAddress = clientAddressBehind(options.trustedProxies ?? []);
-  const shedder = new LoadShedder(limits, clientAddress, new RequestQueues(backlog));
+  const knownKeys = new KnownKeys(clientAddress);
+  const shedder = new LoadShedder(limits, clientAddress, { queues: new RequestQueues(backlog), knownKeys });
   const networkOfRequest = (request: IncomingMessage): string => networkOf(clientAddress(request));
   const msMax = (): number => backlog.roundMs(READING_CLIENTS_MS_MAX);
   const newConnections = new FairReading({ msMax, perRound: CONNECTIONS_READ_PER_ROUND, share: 1 });
@@ -148,7 +150,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     largeBodies,
     unread: new UnreadConnections(limits.unreadBytesMax, new MinuteLog({ clock: performance, logger })),
     networkOf: networkOfRequest,
-    queueKeyOf: (request) => shedder.queueKeyOf(request),
+    queueKeyOf: (request) => knownKeys.queueKeyOf(request),
     serve: requestListener(app, exactPaths, writer, withOtherExpectation),
   });
   server.timeout = limits.stallTimeoutMs;

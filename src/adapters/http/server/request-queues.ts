@@ -18,6 +18,11 @@ export interface QueueKey {
   readonly group: CallerGroup;
 }
 
+/** That of a project; of the network when the project is not known. */
+export function queueKeyFor(projectId: string | null, network: string): QueueKey {
+  return projectId === null ? { key: network, group: 'unknown' } : { key: projectId, group: 'project' };
+}
+
 /** Where requests wait for the event loop, and for the project gate. */
 export class RequestQueues {
   readonly #projectGate = new FairGate(

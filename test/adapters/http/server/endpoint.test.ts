@@ -6,6 +6,7 @@ import { usualEnvelope } from '../../../../src/adapters/http/replies/http-error.
 import { text } from '../../../../src/adapters/http/replies/http-reply.ts';
 import type { Route } from '../../../../src/adapters/http/routing/route-declaration.ts';
 import { Endpoint } from '../../../../src/adapters/http/server/endpoint.ts';
+import { KnownKeys } from '../../../../src/adapters/http/server/known-keys.ts';
 import { LoadShedder } from '../../../../src/adapters/http/server/load-shedder.ts';
 import { RequestQueues } from '../../../../src/adapters/http/server/request-queues.ts';
 import { EventStreams } from '../../../../src/adapters/http/server/writing/event-streams.ts';
@@ -18,11 +19,10 @@ it.each([
   ['is larger than is free counts for its address until it has gone out', BYTES, false],
   ['is as large as is free, headers included, counts for nobody', 2 * BYTES, true],
 ])('an unsent reply that %s', async (_, freeReplyBytesMax, isFree) => {
-  const shedder = new LoadShedder(
-    { ...SERVER_LIMITS, requestsPerAddressMax: 1 },
-    () => '127.0.0.1',
-    new RequestQueues({ roundMs: (msMax) => msMax }),
-  );
+  const shedder = new LoadShedder({ ...SERVER_LIMITS, requestsPerAddressMax: 1 }, () => '127.0.0.1', {
+    queues: new RequestQueues({ roundMs: (msMax) => msMax }),
+    knownKeys: new KnownKeys(() => '127.0.0.1'),
+  });
   const writer = new ReplyWriter({
     logger: new RecordingLogger(),
     requestIds: () => 'request',
