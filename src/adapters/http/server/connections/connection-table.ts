@@ -2,17 +2,17 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { siteOf } from '../../routing/client-address.ts';
 import { dropConnection } from './drop-connection.ts';
-import { NetworksBySize } from './networks-by-size.ts';
+import { SitesBySize } from './sites-by-size.ts';
 
 /**
- * The open connections of a server, at most `connectionsMax`. One more closes one of the network that has most: the longest idle,
- * or else the one whose request came first. So a network with few never pays for one with many, and the new connection pays only
- * for others of its own. The network is that of the connection's other end, of 48 bits when it is IPv6: all clients of a proxy
- * are one.
+ * The open connections of a server, at most `connectionsMax`. One more closes one of the site that has most: the longest idle,
+ * or else the one whose request came first. So a site with few never pays for one with many, and the new connection pays only
+ * for others of its own. The site is the address of the connection's other end, or the first 48 bits when it is IPv6: all clients
+ * of a proxy are one.
  */
 export class ConnectionTable {
   readonly #connectionsMax: number;
-  readonly #connections = new NetworksBySize();
+  readonly #connections = new SitesBySize();
 
   constructor(server: Server, connectionsMax: number) {
     this.#connectionsMax = connectionsMax;
@@ -36,11 +36,11 @@ export class ConnectionTable {
 
   #accept(socket: Socket): void {
     if (socket.destroyed) return;
-    const network = siteOf(socket.remoteAddress);
+    const site = siteOf(socket.remoteAddress);
     const isFull = this.#connections.count >= this.#connectionsMax;
-    // Before the new one counts: of networks with as many as its own then, another pays.
-    if (isFull && !this.#connections.hasMost(network)) this.#closeOne();
-    this.#connections.add(socket, network);
+    // Before the new one counts: of sites with as many as its own then, another pays.
+    if (isFull && !this.#connections.hasMost(site)) this.#closeOne();
+    this.#connections.add(socket, site);
     socket.once('close', () => this.#connections.remove(socket));
     if (this.#connections.count > this.#connectionsMax) this.#closeOne();
   }
