@@ -1,5 +1,5 @@
-import { hasChecksum } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
+import { hasChecksum } from '../../domain/shared/checksum.ts';
 import { InFlight } from '../concurrency/in-flight.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';

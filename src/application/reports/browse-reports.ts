@@ -1,6 +1,6 @@
 import type { Project } from '../../domain/access/project.ts';
 import {
-  FILE_ID_PATTERN,
+  isFileId,
   type Report,
   type ReportStatus,
   type ReportSummary,
@@ -10,6 +10,7 @@ import type { Page } from '../../domain/shared/page.ts';
 import { Rejected } from '../errors/rejected.ts';
 import { MinuteLog } from '../minute-log.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { ReportFiles } from '../ports/report-files.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -17,6 +18,7 @@ import type { UnitOfWork } from '../ports/unit-of-work.ts';
 interface BrowsePorts {
   readonly unitOfWork: UnitOfWork;
   readonly reportFiles: ReportFiles;
+  readonly keyHasher: Pick<KeyHasher, 'checksum'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -54,14 +56,17 @@ export class BrowseReports {
     return { report, status: reportStatus(report, this.#ports.clock.now()) };
   }
 
+  /** Whether a text is the id of a file that this installation made: only such a one is looked up. */
+  isFileId(text: string): boolean {
+    return isFileId(text, this.#ports.keyHasher.checksum);
+  }
+
   /**
    * The report with the file of this id, for everybody who knows it. Throws `Rejected` when there is none, or not yet, and when
    * the report is expired or deleted.
    */
   async ofFile(fileId: string): Promise<Report> {
     const { unitOfWork, clock } = this.#ports;
-    // What is no file id may hold characters that no database takes.
-    if (!FILE_ID_PATTERN.test(fileId)) throw new Rejected({ kind: 'report-not-found' });
     const report = await unitOfWork.read(({ reports }) => reports.ofFile(fileId));
     if (report === null) throw new Rejected({ kind: 'report-not-found' });
     const status = reportStatus(report, clock.now());

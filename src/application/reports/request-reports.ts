@@ -1,6 +1,7 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
 import {
+  newFileId,
   newReport,
   type Report,
   type ReportSelection,
@@ -14,6 +15,7 @@ import { makeReportJob } from '../jobs/report-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { IdSource } from '../ports/id-source.ts';
+import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
@@ -21,6 +23,7 @@ import type { WakeSignal } from '../ports/wake-signal.ts';
 interface RequestPorts {
   readonly unitOfWork: UnitOfWork;
   readonly requestHasher: RequestHasher;
+  readonly keyHasher: Pick<KeyHasher, 'checksum'>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly wakeSignal: WakeSignal;
@@ -88,7 +91,7 @@ export class RequestReports {
     selection,
     idempotency,
   }: ReportCommand): Promise<{ id: string; replayed: boolean }> {
-    const { unitOfWork, requestHasher, clock, ids } = this.#ports;
+    const { unitOfWork, requestHasher, keyHasher, clock, ids } = this.#ports;
     const keyed = { projectId: project.id, request: idempotency };
     return unitOfWork.run(
       async (stores) => {
@@ -98,7 +101,8 @@ export class RequestReports {
           const requested = await stores.reports.requested(project.id, unexpiredSince(now));
           const tooMany = tooManyReports(requested, now);
           if (tooMany !== null) throw new Rejected(tooMany);
-          const report = newReport({ id: ids.hex24(now), fileId: ids.secret() }, project, selection, now);
+          const fileId = newFileId(ids.secret(), keyHasher.checksum);
+          const report = newReport({ id: ids.hex24(now), fileId }, project, selection, now);
           await Promise.all([
             stores.reports.insert([report]),
             stores.jobs.add([makeReportJob(report, now)], now),

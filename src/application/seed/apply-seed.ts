@@ -1,9 +1,9 @@
-import { hasChecksum } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
 import { lastFourOf } from '../../domain/access/project-key.ts';
 import { depositEntry } from '../../domain/billing/ledger.ts';
 import type { LowCredit } from '../../domain/billing/low-credit.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
+import { hasChecksum } from '../../domain/shared/checksum.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { PlainSecret } from '../../domain/shared/sealed-secret.ts';
 import { onlySecret } from '../../domain/webhooks/inbound-secrets.ts';

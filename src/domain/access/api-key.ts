@@ -1,3 +1,4 @@
+import { type KeyedDigest, withChecksum } from '../shared/checksum.ts';
 import type { Environment } from './project.ts';
 
 /**
@@ -9,24 +10,11 @@ export const API_KEY_PATTERN = /^sk_(live|dev)_[0-9a-f]{40}$/;
 /** The bytes of chance in a new key. */
 export const API_KEY_RANDOM_BYTES = 16;
 
-const CHECKSUM_CHARACTERS = 8;
 const BEARER_PATTERN = /^Bearer +(\S+)$/i;
-
-/** A digest in lower-case hex that only this installation can make. */
-export type KeyedDigest = (text: string) => string;
 
 /** A new key of `random`, which is `API_KEY_RANDOM_BYTES` in lower-case hex. */
 export function newApiKey(environment: Environment, random: string, digest: KeyedDigest): string {
   return withChecksum(`sk_${environment}_${random}`, digest);
-}
-
-/** Whether a key was made by `newApiKey` of this installation; an older key and a made-up one were not. */
-export function hasChecksum(apiKey: string, digest: KeyedDigest): boolean {
-  return apiKey === withChecksum(apiKey.slice(0, -CHECKSUM_CHARACTERS), digest);
-}
-
-function withChecksum(rest: string, digest: KeyedDigest): string {
-  return rest + digest(rest).slice(0, CHECKSUM_CHARACTERS);
 }
 
 /** The bearer token in an Authorization header, or null. */

@@ -1,5 +1,6 @@
 import { millisecondsInDay, millisecondsInHour } from 'date-fns/constants';
 import type { MessageStatus } from '../messages/message-status.ts';
+import { hasChecksum, type KeyedDigest, withChecksum } from '../shared/checksum.ts';
 import { isoOf } from '../shared/instant.ts';
 
 /** Specification 3.3. */
@@ -17,7 +18,20 @@ export const REPORTS_PER_DAY_MAX = 100;
 /** The number of messages in all files of a project from which no further file is made: they take some 12 GB. */
 export const STORED_RECORDS_MAX = 100_000_000;
 
+/** Of 32 random characters, and a checksum: an id that somebody makes up costs no query. */
 export const FILE_ID_PATTERN = /^[a-f0-9]{40}$/;
+
+const FILE_ID_RANDOM_CHARACTERS = 32;
+
+/** A new file id of `random`, which has at least so many hex characters. */
+export function newFileId(random: string, digest: KeyedDigest): string {
+  return withChecksum(random.slice(0, FILE_ID_RANDOM_CHARACTERS), digest);
+}
+
+/** Whether a text is a file id that this installation made. */
+export function isFileId(text: string, digest: KeyedDigest): boolean {
+  return FILE_ID_PATTERN.test(text) && hasChecksum(text, digest);
+}
 
 /** Too many reports of the project are still to be made, or were requested within a day, or its files are too large. */
 export interface TooManyReports {
@@ -105,7 +119,7 @@ export interface Report extends ReportSelection {
 /** A report as lists have it: its filters may be long. */
 export type ReportSummary = Omit<Report, 'filters'>;
 
-/** A report that is to be made. `slug` is the project's, `fileId` is hard to guess. */
+/** A report that is to be made. `slug` is the project's, `fileId` is one of `newFileId`. */
 export function newReport(
   ids: { readonly id: string; readonly fileId: string },
   project: { readonly id: string; readonly slug: string },

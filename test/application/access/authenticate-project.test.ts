@@ -13,7 +13,8 @@ import {
 import { Rejected } from '../../../src/application/errors/rejected.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { SETTINGS_FRESH_MS } from '../../../src/application/read-through-cache.ts';
-import { hasChecksum, newApiKey } from '../../../src/domain/access/api-key.ts';
+import { newApiKey } from '../../../src/domain/access/api-key.ts';
+import { hasChecksum } from '../../../src/domain/shared/checksum.ts';
 import { aProject, DEV_KEY, HOUR_MS, LIVE_KEY, NOW, PROJECT_ID } from '../../support/builders.ts';
 
 const NETWORK = '192.0.2.1';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManageKeys } from '../../../src/application/operators/manage-keys.ts';
 import { ManageProjects } from '../../../src/application/operators/manage-projects.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
-import { hasChecksum } from '../../../src/domain/access/api-key.ts';
+import { hasChecksum } from '../../../src/domain/shared/checksum.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
 

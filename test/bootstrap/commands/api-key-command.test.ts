@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, test } from 'vitest';
 import { HmacKeyHasher } from '../../../src/adapters/node/hmac-key-hasher.ts';
-import { hasChecksum } from '../../../src/domain/access/api-key.ts';
+import { hasChecksum } from '../../../src/domain/shared/checksum.ts';
 import { barid } from '../../support/barid.ts';
 
 const SECRET_KEY = '01'.repeat(32);

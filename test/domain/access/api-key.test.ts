@@ -5,9 +5,9 @@ import {
   apiKeyFromHeader,
   bearerFromHeader,
   environmentOfKey,
-  hasChecksum,
   newApiKey,
 } from '../../../src/domain/access/api-key.ts';
+import { hasChecksum } from '../../../src/domain/shared/checksum.ts';
 
 const HEX = '0123456789abcdef0123456789abcdef01234567';
 const LIVE = `sk_live_${HEX}`;

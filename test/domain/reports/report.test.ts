@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import {
   expiresAt,
   FILE_ID_PATTERN,
+  isFileId,
   newestExpired,
+  newFileId,
   newReport,
   REPORT_LIFETIME_DAYS,
   REPORT_STATUSES,
@@ -118,5 +120,26 @@ describe('the reports that a project may request', () => {
       kind: 'too-many-reports',
       retryAfterMs: 30 * DAY_MS - 498,
     });
+  });
+});
+
+describe('the id of a report file', () => {
+  const RANDOM = '0123456789abcdef0123456789abcdef';
+  /** Knows one text only. */
+  const digest = (text: string) => (text === RANDOM ? 'feedc0de1234567890' : '00000000ffffffff');
+
+  it('the id of a report file is 32 random characters and a checksum of this installation', () => {
+    expect(newFileId(`${RANDOM}89abcdef`, digest)).toBe(`${RANDOM}feedc0de`);
+  });
+
+  it.each([
+    ['an id that was made here', `${RANDOM}feedc0de`, true],
+    ['an id with another checksum', `${RANDOM}feedc0df`, false],
+    ['another id with the same checksum', `1${RANDOM.slice(1)}feedc0de`, false],
+    ['a shorter text with a checksum', '00000000', false],
+    ['a longer text with a checksum', `${'z'.repeat(40)}00000000`, false],
+    ['a text with a NUL and a checksum', `${'\0'.repeat(32)}00000000`, false],
+  ])('the id of a report file is known from what somebody made up: %s', (_, text, expected) => {
+    expect(isFileId(text, digest)).toBe(expected);
   });
 });

@@ -11,6 +11,7 @@ const {
   clock,
   csvEncoder,
   idSource,
+  keyHasher,
   lockRetryDelay,
   logger,
   reportFiles,
@@ -25,6 +26,7 @@ export const reports = new ContainerModule(({ bind }) => {
   wire(bind, RequestReports, {
     unitOfWork,
     requestHasher,
+    keyHasher,
     clock,
     ids: idSource,
     wakeSignal,
@@ -38,5 +40,5 @@ export const reports = new ContainerModule(({ bind }) => {
     ...projectJobPorts,
   });
   wire(bind, RemoveReports, { unitOfWork, reportFiles, ...projectJobPorts });
-  wire(bind, BrowseReports, { unitOfWork, reportFiles, clock, logger });
+  wire(bind, BrowseReports, { unitOfWork, reportFiles, keyHasher, clock, logger });
 });

@@ -41,6 +41,7 @@ import {
 const GENERATE_ROUTE = 'POST /reports/generate';
 const MEDIA_TYPE = 'text/csv';
 const FILE_PATH = '/reports/files';
+const NO_REPORT = rejectionError({ kind: 'report-not-found' });
 const TAG: Tag = {
   name: 'Reports',
   description: 'Files with the messages of a time, one row for each message.',
@@ -49,7 +50,7 @@ const TAG: Tag = {
 export interface ReportUseCases {
   readonly authenticateProject: Pick<AuthenticateProject, 'execute'>;
   readonly requestReports: Pick<RequestReports, 'execute'>;
-  readonly browseReports: Pick<BrowseReports, 'list' | 'listed' | 'ofFile' | 'download'>;
+  readonly browseReports: Pick<BrowseReports, 'list' | 'listed' | 'isFileId' | 'ofFile' | 'download'>;
 }
 
 /**
@@ -61,7 +62,7 @@ export function reportRoutes(
   publicUrl: string | null,
 ): RouteFamily {
   const admission = projectKey(authenticateProject);
-  /** By network, as the downloads: made-up links take none of their places. */
+  /** By network, as the downloads. */
   const links = new FairGate(
     { perKey: REPORT_LINKS_PER_ADDRESS_MAX, all: REPORT_LINKS_MAX },
     { clock: performance },
@@ -165,7 +166,7 @@ export function reportRoutes(
     rejections: {
       404: {
         description: 'There is no such report, or it is still being made',
-        error: rejectionError({ kind: 'report-not-found' }),
+        error: NO_REPORT,
       },
       410: {
         description: 'The report is expired or deleted',
@@ -173,6 +174,7 @@ export function reportRoutes(
       },
     },
     async handle({ params, network, aside, waitForRound, request }) {
+      if (!browseReports.isFileId(params.fileId)) throw new RequestRejected(NO_REPORT);
       const lookUp = async () => {
         await waitForRound();
         return browseReports.ofFile(params.fileId);

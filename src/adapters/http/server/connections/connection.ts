@@ -244,7 +244,7 @@ export class Connection implements Waiting {
 
   /**
    * Node never closes a response that still waits for an earlier one when its connection closes, not even one that is
-   * destroyed. What ends at the close would never do so: a place, a file, an event stream.
+   * destroyed. What ends at the close would never do so: a place, a file.
    */
   #closeAll(): void {
     for (const response of [...this.open]) {

@@ -26,6 +26,7 @@ let ends: (() => void)[];
 
 /** Reports whose files never end; the id of a file is that of its project. */
 const browseReports = {
+  isFileId: (text: string) => text !== 'not-an-id',
   ofFile: async (fileId: string) => {
     if (fileId.startsWith('made-up')) {
       lookups.push(fileId);
@@ -154,6 +155,23 @@ it('a link is looked up in a round of the event loop that has time for it', asyn
   await until(() => lookups.length === 1);
   ends[0]?.();
   await expect(reply).rejects.toThrow(Rejected);
+});
+
+it('a link that this installation did not make waits for nothing, and is not looked up', async () => {
+  const { routes } = reportRoutes({ browseReports } as never, null);
+  const download = routes.find(({ path }) => path === '/reports/files/:fileId');
+  const permit = { projectId: null, network: 'a', suspend() {}, waitForRound: () => null };
+  const ask = (fileId: string) =>
+    download?.serve({ socket: new Socket() } as never, {} as never, { fileId }, permit as never);
+  const searched = Promise.allSettled(Array.from({ length: REPORT_LINKS_MAX + 1 }, () => ask('made-up-1')));
+  await until(() => lookups.length > 0);
+  await expect(ask('not-an-id')).rejects.toMatchObject({ error: { status: 404, code: 'report-not-found' } });
+  expect(lookups).not.toContain('not-an-id');
+  for (let ended = 0; ended <= REPORT_LINKS_MAX; ended += 1) {
+    await until(() => ends.length > 0);
+    ends.shift()?.();
+  }
+  await searched;
 });
 
 it('links that wait are dropped at once when their callers leave, and are never looked up', async () => {
