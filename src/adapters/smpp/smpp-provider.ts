@@ -29,6 +29,8 @@ import { SubmitQueue } from './submit-queue.ts';
 
 /** How long `start` waits for the binds, in milliseconds. */
 export const START_TIMEOUT_MS = 2_000;
+/** How long `close` waits for messages of which some parts are written, in milliseconds. */
+export const BEGUN_TIMEOUT_MS = 10_000;
 /** How long `close` waits for the sink, and then for the response to its unbind, in milliseconds. */
 export const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -193,6 +195,7 @@ export class SmppProvider implements ChannelProvider {
   }
 
   async #shutDown(): Promise<void> {
+    await this.#within(BEGUN_TIMEOUT_MS, this.#queue.endBegun());
     this.#queue.close();
     await this.#within(CLOSE_TIMEOUT_MS, this.#inbox.close());
     await Promise.all(this.#binds.map((bind) => bind.close(CLOSE_TIMEOUT_MS)));

@@ -27,8 +27,8 @@ export interface SubmitQueueOptions {
  * Messages that wait for a session with capacity, and for the limit of the provider or the rate of their project at an SMSC that
  * throttles it. The most urgent ones are sent first, part by part. Within a priority projects are served in rotation, and of a
  * project a message that was begun comes before a new one: without all its parts it is of no use. A message in parts is begun
- * only while few parts of the others are left, so that all of them are soon written; a project that has none begun may always
- * begin one, and one at a rate begins no other.
+ * only while few parts of the others are left, so that all of them are soon written: of a project at a rate, few of its own, and
+ * those hold up no other project. A project that has none begun may always begin one.
  */
 export class SubmitQueue {
   readonly #options: SubmitQueueOptions;
@@ -37,8 +37,10 @@ export class SubmitQueue {
   #begun: OutgoingMessage[] = [];
   /** The projects that have any. */
   readonly #withBegun = new Set<string>();
-  /** The parts of those that are to be written, but of projects at a rate: theirs are written late. */
+  /** The parts of those that are to be written, but of projects at a rate. */
   #unwritten = 0;
+  /** The same of each project at a rate. */
+  readonly #unwrittenAtRate = new Map<string, number>();
   readonly #unwrittenMax: number;
   /** What was sent within `RATE_WINDOW_MS`. */
   #sent = 0;
@@ -48,6 +50,9 @@ export class SubmitQueue {
   #cancelRateTimer = (): void => {};
   #isPumping = false;
   #pumpsSoon = false;
+  /** Nothing is begun any more. */
+  #isEnding = false;
+  #onBegunEnded = (): void => {};
   #isClosed = false;
   readonly #timers = new Set<() => void>();
   #onHandedOver: (backlog: Backlog) => void = () => {};
@@ -91,11 +96,12 @@ export class SubmitQueue {
 
   /** Returns how many parts were written. */
   #pumpOnce(): number {
-    if (this.#begun.length > 0) this.#continueBegun();
     const sessions = this.#options.sessions();
-    if (this.#isClosed || sessions.length === 0) {
+    if (this.#isEnding || sessions.length === 0) {
       for (const message of this.#waiting.takeAll()) message.giveUpUnwritten('The SMSC is not connected');
     }
+    if (this.#begun.length > 0) this.#continueBegun();
+    if (this.#isEnding && this.#begun.length === 0) this.#onBegunEnded();
     return this.#send(sessions);
   }
 
@@ -107,7 +113,7 @@ export class SubmitQueue {
   /** Closed while no session is open: what comes then is given up at once. */
   capacity(backlog: Backlog): ProviderCapacity {
     const sessions = this.#options.sessions();
-    if (this.#isClosed || sessions.length === 0) return CLOSED_CAPACITY;
+    if (this.#isEnding || sessions.length === 0) return CLOSED_CAPACITY;
     return this.#waiting.capacity(backlog, Math.min(placesOf(sessions), this.#leftOfLimit()));
   }
 
@@ -116,7 +122,19 @@ export class SubmitQueue {
     this.#waiting.drop(message);
   }
 
-  /** Sends nothing any more. Messages without a response go on waiting for it until their session ends. */
+  /**
+   * Begins nothing any more, and resolves when all messages in parts that were begun have their results: the SMSC may throttle
+   * parts of them, and without those the others are of no use.
+   */
+  endBegun(): Promise<void> {
+    this.#isEnding = true;
+    return new Promise((resolve) => {
+      this.#onBegunEnded = resolve;
+      this.pump();
+    });
+  }
+
+  /** Sends nothing any more. Called behind `endBegun`. Messages without a response go on waiting for it until their session ends. */
   close(): void {
     this.#isClosed = true;
     for (const cancel of this.#timers) cancel();
@@ -126,11 +144,12 @@ export class SubmitQueue {
 
   #continueBegun(): void {
     this.#unwritten = 0;
+    this.#unwrittenAtRate.clear();
     this.#withBegun.clear();
     for (const message of this.#begun) {
       if (message.session?.isOver === true) message.giveUp('The connection to the SMSC ended');
       if (message.isReady) this.#waiting.addFirst(message);
-      this.#unwritten += this.#soonWritten(message);
+      this.#countUnwritten(message, message.unwritten);
     }
     this.#begun = this.#begun.filter(({ isSettled }) => !isSettled);
     for (const { backlog } of this.#begun) this.#withBegun.add(backlog.projectId);
@@ -171,14 +190,14 @@ export class SubmitQueue {
   }
 
   #giveUpLate(message: OutgoingMessage): void {
-    if (message.session !== null) this.#unwritten -= this.#soonWritten(message);
+    if (message.session !== null) this.#countUnwritten(message, -message.unwritten);
     message.giveUpUnwritten('More messages wait than the SMSC takes', 'limited');
     message.giveUp('The time of the attempt was over before all parts were sent');
   }
 
   #write(message: OutgoingMessage, session: SmppSession): void {
     const isBegun = message.session !== null;
-    const before = isBegun ? this.#soonWritten(message) : 0;
+    const before = isBegun ? message.unwritten : 0;
     const responded = (response: SubmitResponse) => this.#noteResponse(message, response);
     message.write(session, { responded, ended: this.#waiting.begin(message) });
     if (!isBegun) this.#onHandedOver(message.backlog);
@@ -187,7 +206,7 @@ export class SubmitQueue {
       this.#begun.push(message);
       this.#withBegun.add(message.backlog.projectId);
     }
-    this.#unwritten += this.#soonWritten(message) - before;
+    this.#countUnwritten(message, message.unwritten - before);
     if (message.isReady) this.#waiting.addFirst(message);
   }
 
@@ -197,13 +216,16 @@ export class SubmitQueue {
     !this.#withBegun.has(message.backlog.projectId) ||
     !message.isInParts;
 
+  /** Of a project at a rate as many parts may be left as go out in a second. */
   #mayBeginMore(projectId: string): boolean {
-    return this.#unwritten < this.#unwrittenMax && !this.#waiting.isAtRate(projectId);
+    const perSecond = this.#waiting.ratePerSecond(projectId);
+    if (perSecond === null) return this.#unwritten < this.#unwrittenMax;
+    return (this.#unwrittenAtRate.get(projectId) ?? 0) < Math.min(perSecond, this.#unwrittenMax);
   }
 
-  /** How many of its parts are to be written soon. */
-  #soonWritten(message: OutgoingMessage): number {
-    return this.#waiting.isAtRate(message.backlog.projectId) ? 0 : message.unwritten;
+  #countUnwritten({ backlog: { projectId } }: OutgoingMessage, change: number): void {
+    if (this.#waiting.ratePerSecond(projectId) === null) this.#unwritten += change;
+    else this.#unwrittenAtRate.set(projectId, (this.#unwrittenAtRate.get(projectId) ?? 0) + change);
   }
 
   #noteResponse(message: OutgoingMessage, response: SubmitResponse): void {

@@ -47,9 +47,9 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return soonest;
   }
 
-  /** Whether the provider throttles the project. */
-  isAtRate(projectId: string): boolean {
-    return this.#rates.allowed(projectId) !== null;
+  /** How many items of the project go out in a second while the provider throttles it; null while it does not. */
+  ratePerSecond(projectId: string): number | null {
+    return this.#rates.perSecond(projectId);
   }
 
   /** Notes what the provider said to an item of the project: its rate follows that. */

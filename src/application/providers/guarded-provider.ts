@@ -140,7 +140,8 @@ export class GuardedProvider implements ChannelProvider {
     const hasWorked = didItsWork(result, this.#tookNothing(result, before));
     if (hasWorked === true) this.#lastReasons.delete(projectId);
     if (hasWorked === false) this.#lastReasons.set(projectId, ownWordsOf(result));
-    const after = afterResult(projectId, before, permit, hasWorked, this.#ports.clock.now());
+    const work = { worked: hasWorked, isThrottled: isThrottled(result) };
+    const after = afterResult(projectId, before, permit, work, this.#ports.clock.now());
     this.#keep(projectId, after);
     const { openUntil } = after.common;
     if (openUntil === null) this.#logClosed(null);

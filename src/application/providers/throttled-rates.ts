@@ -66,6 +66,12 @@ export class ThrottledRates {
     this.#rates.set(projectId, { at: now, reached, nextAt: now + intervalMs(reached, 0) });
   }
 
+  /** How many requests of the project go out in a second; null when it has no rate. */
+  perSecond(projectId: string): number | null {
+    const rate = this.#rateOf(projectId);
+    return rate === null ? null : sendRateAfter(rate.reached, this.#now() - rate.at);
+  }
+
   /** How many requests of the project may go out now; null when it has no rate. */
   allowed(projectId: string): number | null {
     const rate = this.#rateOf(projectId);

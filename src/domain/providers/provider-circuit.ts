@@ -61,6 +61,14 @@ export interface ProviderCircuits {
   readonly common: CommonCircuit;
 }
 
+/** What the result of a message says of the provider. */
+export interface ProviderWork {
+  /** Whether the provider did its work; null when the result does not say. */
+  readonly worked: boolean | null;
+  /** It throttles the project, and says nothing of how it serves others. */
+  readonly isThrottled: boolean;
+}
+
 /** Says that a message may be submitted. */
 export interface CircuitPermit {
   /** Whether the circuit of the project waits for its result. */
@@ -138,17 +146,17 @@ export function afterBegin(
 }
 
 /**
- * The circuits after a message of a project. `worked` says whether the provider did its work; null when the result does not say.
- * A success closes both circuits. While both are closed, a failure counts for both. A trial that fails opens the circuit of its
- * project, and counts for all projects while their circuit is closed. No other failure counts: its message was submitted before
- * a circuit opened. A trial whose result says nothing leaves the circuit as it found it. Ten failures in a row open the circuit
- * of all projects; at most five of one project count.
+ * The circuits after a message of a project. A success closes both circuits. While both are closed, a failure counts for both,
+ * and one that is throttled for that of its project only. A trial that fails opens the circuit of its project, and counts for
+ * all projects while their circuit is closed. No other failure counts: its message was submitted before a circuit opened. A
+ * trial whose result says nothing leaves the circuit as it found it. Ten failures in a row open the circuit of all projects; at
+ * most five of one project count.
  */
 export function afterResult(
   projectId: string,
   { project, common }: ProviderCircuits,
   { isTrial, openUntil }: CircuitPermit,
-  worked: boolean | null,
+  { worked, isThrottled }: ProviderWork,
   now: number,
 ): ProviderCircuits {
   const own = project.breaker;
@@ -163,17 +171,24 @@ export function afterResult(
   if (!counts) return { project: { breaker: own, succeededAt: null }, common };
   return {
     project: { breaker: recorded, succeededAt: null },
-    common: isClosed ? afterFailure(projectId, common, openedUntil(own, recorded), now) : common,
+    common: isClosed
+      ? afterFailure(isThrottled ? null : projectId, common, openedUntil(own, recorded), now)
+      : common,
   };
 }
 
-/** `openUntil`: until when the failure opened the circuit of its project; null when it did not. */
+/**
+ * `projectId` is null for a failure that does not count for all projects. `openUntil`: until when it opened the circuit of its
+ * project; null when it did not.
+ */
 function afterFailure(
-  projectId: string,
+  projectId: string | null,
   { failures, projectOpenUntil }: CommonCircuit,
   openUntil: number | null,
   now: number,
 ): CommonCircuit {
+  if (projectId === null)
+    return { failures, openUntil: null, projectOpenUntil: openUntil ?? projectOpenUntil };
   const ofProject = Math.min((failures.get(projectId) ?? 0) + 1, COMMON_FAILURES_OF_PROJECT_MAX);
   const counted = new Map(failures).set(projectId, ofProject);
   const ofAll = [...counted.values()].reduce((sum, count) => sum + count, 0);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CLOSE_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
+import { BEGUN_TIMEOUT_MS, CLOSE_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
 import { RESPONSE_TIMEOUT_MS } from '../../../src/adapters/smpp/submit-deadlines.ts';
 import { THROTTLED_PART_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
 import { PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provider.ts';
@@ -546,30 +546,38 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect(await projectsOf(smsc)).toBe('AAABAA');
   });
 
-  it('the parts that wait of a project at a rate hold up no text in parts of another, and begin none of its own', async () => {
-    const { smsc, world } = await openSmsc({ window: 3 });
+  it('the parts that wait of a project at a rate hold up no text in parts of another, and few of its own begin', async () => {
+    const { smsc, world } = await openSmsc({ window: 4 });
     const throttled = { status: ESME_RTHROTTLED };
     await smsc.tell({
       order: 'plan',
-      submits: [{ status: 0 }, throttled, throttled, { hold: true }, { hold: true }],
+      submits: [{ status: 0 }, throttled, throttled, { hold: true }, { hold: true }, { hold: true }],
     });
     const long = world.provider.submit(aSubmission({ ...OF_A, text: THREE_PARTS }));
     await world.timers.begun(THROTTLED_PART_WAIT_MS);
     await responded(smsc, world);
-    const later = world.provider.submit(aSubmission({ ...OF_A, smsId: anSmsId(1), text: THREE_PARTS }));
+    const ofA = (index: number) =>
+      world.provider.submit(aSubmission({ ...OF_A, smsId: anSmsId(index), text: THREE_PARTS }));
+    const [second, third] = [ofA(1), ofA(2)];
     await world.timers.begun(FIRST_WAIT_MS);
+    // Two parts are left, fewer than go out in a second: the second one begins, and with its parts four are left.
     pass(world, FIRST_WAIT_MS);
+    await smsc.seen('submit', 4);
     const others = submitAll(
       world.provider,
       messages(2, THREE_PARTS).map((each) => ({ ...each, ...OF_B })),
     );
     // The first parts of both, while neither has a response.
-    await smsc.seen('submit', 5);
+    await smsc.seen('submit', 6);
     await smsc.tell({ order: 'release' });
     expect(await others).toMatchObject(Array(2).fill({ kind: 'accepted' }));
-    expect((await projectsOf(smsc)).slice(3)).toBe('BBBBBB');
+    expect((await projectsOf(smsc)).slice(3)).toBe('ABBBBBB');
     world.timers.finish();
-    expect(await Promise.all([long, later])).toMatchObject([{ kind: 'unknown' }, { kind: 'rejected' }]);
+    expect(await Promise.all([long, second, third])).toMatchObject([
+      { kind: 'unknown' },
+      { kind: 'unknown' },
+      { kind: 'rejected' },
+    ]);
   });
 
   it('the SMPP provider begins no more long texts than it can soon go on with, and short ones meanwhile', async () => {
@@ -821,6 +829,32 @@ describeWithSmsc('the SMPP provider is closed', () => {
     await world.provider.close();
     expect(await submitting).toMatchObject([{ kind: 'unknown' }, BUSY]);
     expect(world.timers.all).toEqual([]);
+  });
+
+  it('a text of which the SMSC throttles a later part is sent whole while the SMPP provider is closed', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
+    const begun = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
+    await world.timers.begun(THROTTLED_PART_WAIT_MS);
+    await responded(smsc, world);
+    const closing = world.provider.close();
+    expect(await world.provider.submit(aSubmission({ smsId: anSmsId(1) }))).toMatchObject({ cause: 'busy' });
+    pass(world, THROTTLED_PART_WAIT_MS);
+    expect(await begun).toMatchObject({ kind: 'accepted' });
+    await closing;
+    expect(await smsc.submits()).toHaveLength(3);
+    expect(world.timers.all).toEqual([]);
+  });
+
+  it('the SMPP provider closes although the SMSC does not respond to a later part', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { hold: true }] });
+    const begun = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
+    await smsc.seen('submit', 2);
+    const closing = world.provider.close();
+    pass(world, BEGUN_TIMEOUT_MS);
+    await closing;
+    expect(await begun).toMatchObject({ kind: 'unknown' });
   });
 
   it('the SMPP provider closes although the SMSC does not respond to its unbind', async () => {

@@ -31,9 +31,12 @@ class Circuits {
     return attempt;
   }
 
-  end(projectId: string, attempt: CircuitPermit | null, worked: boolean | null): void {
+  end(projectId: string, attempt: CircuitPermit | null, worked: boolean | null, isThrottled = false): void {
     if (attempt === null) throw new Error('the message was turned away');
-    this.#keep(projectId, afterResult(projectId, this.#of(projectId), attempt, worked, this.now));
+    this.#keep(
+      projectId,
+      afterResult(projectId, this.#of(projectId), attempt, { worked, isThrottled }, this.now),
+    );
   }
 
   /** Messages one after another: of project A, B, C when they succeed, of a, b, c when they fail; `-` were turned away. */
@@ -101,6 +104,15 @@ it('of the failures that open the circuit of all, five of one project count', ()
   expect(circuits.isOpen()).toBe(false);
   circuits.send('c');
   expect(circuits.isOpen()).toBe(true);
+});
+
+it('failures of projects that are throttled open their own circuits and not that of all, and operators are told', () => {
+  const circuits = new Circuits();
+  for (const projectId of [...'ABCDE'.repeat(10)])
+    circuits.end(projectId, circuits.begin(projectId), false, true);
+  expect([...'ABCDE'].every((projectId) => circuits.isOpen(projectId))).toBe(true);
+  expect([circuits.isOpen(), circuits.state]).toEqual([false, 'open']);
+  expect(circuits.send('FFF')).toBe('FFF');
 });
 
 it('a project whose messages fail in tens and succeed between them keeps nobody else waiting', () => {
