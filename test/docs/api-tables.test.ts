@@ -187,7 +187,7 @@ function fieldsBehind(sentence: string): readonly string[] {
 }
 
 function fieldsIn(content: Content | undefined): string[] {
-  // Text, pages, files and events have no fields.
+  // Text, pages and files have no fields.
   const json = content?.content['application/json'];
   return json === undefined ? [] : [...new Set(fieldsOf(json.schema))];
 }

@@ -40,7 +40,6 @@ import { KnownKeys } from './server/known-keys.ts';
 import { LoadShedder } from './server/load-shedder.ts';
 import { RequestQueues } from './server/request-queues.ts';
 import { FairReading } from './server/rounds/fair-reading.ts';
-import { EventStreams } from './server/writing/event-streams.ts';
 import type { ObservedReply } from './server/writing/observed-reply.ts';
 import { ReplyWriter } from './server/writing/reply-writer.ts';
 import { RequestLog } from './server/writing/request-log.ts';
@@ -86,9 +85,8 @@ export interface HttpServer {
   /** Makes both documents, which takes a tenth of a second of the event loop, so that no request waits for it later. */
   makeDocuments(): void;
   /**
-   * Takes no new connection, ends event streams, replies to the requests in flight, and resolves when every
-   * connection is closed: true when all of them ended by themselves, false when the time was over and the rest
-   * was cut.
+   * Takes no new connection, replies to the requests in flight, and resolves when every connection is closed: true when
+   * all of them ended by themselves, false when the time was over and the rest was cut.
    */
   closeGracefully(times: ClosingTimes): Promise<boolean>;
 }
@@ -121,11 +119,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     perRound: BODIES_READ_PER_ROUND,
     share: READING_BODIES_SHARE,
   });
-  const eventStreams = new EventStreams(limits.eventHeartbeatMs);
   const writer = new ReplyWriter({
     logger,
     requestIds,
-    eventStreams,
     observeReply,
     observers,
     onUnsent: (response) => noteUnsent(response),

@@ -196,8 +196,6 @@ export interface ServerLimits {
   readonly unreadBytesMax: number;
   /** How long nothing moves on a connection with a request before it is closed: nobody reads the reply. */
   readonly stallTimeoutMs: number;
-  /** How often an event stream gets a comment, so that proxies see that it lives. */
-  readonly eventHeartbeatMs: number;
 }
 
 export const SERVER_LIMITS: ServerLimits = {
@@ -220,5 +218,4 @@ export const SERVER_LIMITS: ServerLimits = {
   connectionUnreadBytesMax: 16 * 1024,
   unreadBytesMax: 64 * 1024 * 1024,
   stallTimeoutMs: 30_000,
-  eventHeartbeatMs: 15_000,
 };

@@ -58,7 +58,7 @@ export interface DocumentHead {
 
 const CUSTOMER_HEAD: DocumentHead = { title: 'Barid', description: DESCRIPTION, errorCode };
 
-const MEDIA_TYPES = { text: 'text/plain', html: 'text/html', events: 'text/event-stream' };
+const MEDIA_TYPES = { text: 'text/plain', html: 'text/html' };
 const TEXT_SCHEMA = { type: 'string' };
 const BYTES_SCHEMA = { type: 'string', format: 'binary' };
 

@@ -41,34 +41,8 @@ export interface FileReply extends ReplyHead {
   readonly fileName: string;
 }
 
-/** One event of a stream, as the HTML standard defines it. */
-export interface ServerSentEvent {
-  /** Lines end with LF, CR or CR LF. */
-  readonly data: string;
-  /** The name that a client subscribes to; `message` when absent. */
-  readonly event?: string;
-  /** A client that connects again sends the last one as Last-Event-ID. */
-  readonly id?: string;
-  /** How long a client waits before it connects again. */
-  readonly retryMs?: number;
-}
-
-/**
- * Server-sent events. The server asks for the next event when the client has taken the one before. It aborts the
- * signal when the client leaves and when the process stops: a source that waits for something has to watch it.
- */
-export interface EventStreamReply extends ReplyHead {
-  readonly kind: 'events';
-  readonly events: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>;
-}
-
 /** What a handler replies with. */
-export type HttpReply<Body = unknown> =
-  | JsonReply<Body>
-  | TextReply
-  | HtmlReply
-  | FileReply
-  | EventStreamReply;
+export type HttpReply<Body = unknown> = JsonReply<Body> | TextReply | HtmlReply | FileReply;
 
 /** The 200 of a route that replies with JSON. */
 export function ok<Body>(body: Body, headers?: readonly string[]): JsonReply<Body> {
@@ -94,9 +68,4 @@ export function html(page: string, headers?: readonly string[]): HtmlReply {
 /** The 200 of a route that replies with a download. */
 export function file(content: Readable, mediaType: string, fileName: string): FileReply {
   return { kind: 'file', status: 200, content, mediaType, fileName };
-}
-
-/** The 200 of a route that replies with server-sent events. */
-export function eventStream(events: EventStreamReply['events']): EventStreamReply {
-  return { kind: 'events', status: 200, events };
 }

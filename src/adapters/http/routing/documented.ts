@@ -24,7 +24,7 @@ export interface DocumentedJson<Body = unknown> {
 /** A reply of another kind, as the document describes it. */
 export interface DocumentedContent {
   readonly description: string;
-  readonly kind: 'text' | 'html' | 'file' | 'events';
+  readonly kind: 'text' | 'html' | 'file';
   /** Of a file, or of a text that is not plain. */
   readonly mediaType?: string;
   readonly headers?: readonly string[];

@@ -34,24 +34,7 @@ interface Received<Caller> extends Admitted<Caller> {
  * does not know are named in the header X-Unknown-Fields, or rejected when the request says `Prefer: handling=strict`.
  *
  * A handler rejects a request with `new RequestRejected({ status, code, text })`, a use case with `Rejected`; the envelope of the
- * family makes the body. docs/adding-an-adapter.md says which files a new endpoint touches. One with an event stream:
- *
- *     const watch = route({
- *       method: 'get',
- *       path: '/campaigns/:id/events',
- *       operationId: 'watchCampaign',
- *       summary: 'Follow a campaign while it runs',
- *       description: 'One event for each message that is sent. The stream ends with the campaign.',
- *       params: z.object({ id: z.string().meta({ description: 'The `_id` of a campaign', examples: ['…'] }) }),
- *       admission: projectKey(authenticateProject),
- *       ok: { description: 'Its progress', kind: 'events' },
- *       rejections: { 404: { description: 'The project has no such campaign' } },
- *       handle: async ({ caller, params }) => {
- *         // What rejects the request comes first: the status is sent with the first byte of the stream.
- *         const campaign = await campaigns.find(caller, params.id);
- *         return eventStream((signal) => campaigns.progress(campaign, signal));
- *       },
- *     });
+ * family makes the body. docs/adding-an-adapter.md says which files a new endpoint touches.
  */
 export function route<
   Caller,

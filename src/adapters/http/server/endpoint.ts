@@ -44,7 +44,7 @@ export class Endpoint {
       this.#writer.write(context, this.#overloaded);
       return;
     }
-    let isStreamed = false;
+    let isFile = false;
     try {
       let reply: HttpReply;
       try {
@@ -52,13 +52,13 @@ export class Endpoint {
       } catch (thrown) {
         reply = this.#errorReplyTo(thrown);
       }
-      isStreamed = reply.kind === 'file' || reply.kind === 'events';
+      isFile = reply.kind === 'file';
       this.#writer.write(context, reply);
     } catch (error) {
       this.#writer.fail(context, error, this.#fault);
     }
     const isLong = response.writableLength > this.#limits.freeReplyBytesMax;
-    if ((isStreamed || isLong) && !response.destroyed) {
+    if ((isFile || isLong) && !response.destroyed) {
       // It waits for its caller, and counts for its address and its project until the reply has ended.
       permit.suspend();
       response.once('close', () => permit.end());

@@ -1,4 +1,4 @@
-/** One reply as it went out, for checks against the document. The body of a file or an event stream is empty. */
+/** One reply as it went out, for checks against the document. The body of a file is empty. */
 export interface ObservedReply {
   readonly method: string;
   /** The declared path, or null when the request matched none. */

@@ -4,9 +4,8 @@ import { pipeline, type Readable } from 'node:stream';
 import type { Logger } from '../../../../application/ports/logger.ts';
 import type { RequestObserver } from '../../../../application/ports/request-observer.ts';
 import { ClientDisconnected } from '../../replies/http-error.ts';
-import type { EventStreamReply, FileReply, HttpReply, TextReply } from '../../replies/http-reply.ts';
+import type { FileReply, HttpReply, TextReply } from '../../replies/http-reply.ts';
 import type { RequestPermit } from '../../routing/request-permit.ts';
-import type { EventStreams } from './event-streams.ts';
 import { headerRecord, type ObservedReply } from './observed-reply.ts';
 import {
   commonHeaders,
@@ -20,13 +19,11 @@ import {
 
 const TEXT_HEADERS = commonHeaders('text/plain; charset=utf-8');
 const HTML_HEADERS = commonHeaders('text/html; charset=utf-8');
-const EVENTS_HEADERS = commonHeaders('text/event-stream; charset=utf-8');
 const UNSAFE_IN_FILE_NAMES = /[^A-Za-z0-9._-]/g;
 
 export interface ReplyWriterOptions {
   readonly logger: Logger;
   readonly requestIds: () => string;
-  readonly eventStreams: EventStreams;
   readonly observeReply: ((seen: ObservedReply) => void) | undefined;
   /** Told of each whole reply of which something has not gone out at once. */
   readonly onUnsent: (response: ServerResponse) => void;
@@ -55,10 +52,9 @@ export class ReplyWriter {
     this.#options = options;
   }
 
-  /** From now on every reply says `Connection: close`; event streams end. */
+  /** From now on every reply says `Connection: close`. */
   startClosing(): void {
     this.#closing = true;
-    this.#options.eventStreams.endAll();
   }
 
   begin(
@@ -90,9 +86,6 @@ export class ReplyWriter {
         break;
       case 'file':
         this.#writeFile(context, reply);
-        break;
-      case 'events':
-        this.#writeEvents(context, reply);
         break;
       default:
         reply satisfies never;
@@ -136,18 +129,6 @@ export class ReplyWriter {
         this.#log(context, error, reply.status);
       }
     });
-  }
-
-  #writeEvents(context: RequestContext, reply: EventStreamReply): void {
-    const { request, response } = context;
-    this.#writeHead(context, reply, EVENTS_HEADERS, null, false);
-    if (request.method === 'HEAD') {
-      response.end();
-      return;
-    }
-    this.#options.eventStreams
-      .run(response, reply.events)
-      .catch((error: unknown) => this.#log(context, error, reply.status));
   }
 
   #writeHead(
