@@ -4,7 +4,7 @@ import type { DatabaseConfig } from '../adapters/knex/database.ts';
 import type { SimulatedMessage } from '../adapters/simulator/simulator.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { Logger } from '../application/ports/logger.ts';
-import type { ProvidersConfig } from './config/channels-file.ts';
+import type { ChannelsConfig } from './config/channels-file.ts';
 import type { QueueConfig, ReportsConfig } from './config/config.ts';
 import type { EgressConfig } from './config/egress-config.ts';
 import { type Instrument, instrumented } from './instrument.ts';
@@ -21,7 +21,7 @@ import { ports } from './tokens.ts';
 export interface ContainerParts {
   readonly database: DatabaseConfig;
   readonly queue: QueueConfig;
-  readonly providers: ProvidersConfig;
+  readonly channels: ChannelsConfig;
   readonly secretKey: Buffer;
   readonly egress: EgressConfig;
   /** In memory by default. */
@@ -44,7 +44,7 @@ export function buildContainer(parts: ContainerParts): Container {
     system(parts),
     persistence(parts.database),
     queue(parts.queue),
-    channels(parts.providers, {
+    channels(parts.channels, {
       ...(parts.onSubmission === undefined ? {} : { onSubmission: parts.onSubmission }),
       decorate: (provider) => instrumented(instruments, 'channelProvider', provider),
     }),

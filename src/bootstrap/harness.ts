@@ -16,7 +16,7 @@ import type { SubmissionOutcome } from '../domain/sandbox/sandbox-outcomes.ts';
 import { byName } from '../domain/shared/by-name.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
-import { type ProvidersConfig, parseChannels, simulated } from './config/channels-file.ts';
+import { type ChannelsConfig, parseChannels, simulated } from './config/channels-file.ts';
 import { SECRET_KEY_BYTES } from './config/config-entries.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './config/demo-seed.ts';
 import type { EgressConfig } from './config/egress-config.ts';
@@ -117,14 +117,14 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const clock = new MovableClock(firstInstant(options.now ?? DEFAULT_NOW));
   const inbox = new Inbox();
   const seed = readSeed(options.seed ?? DEMO_SEED);
-  const providers = providersOf(options);
+  const channels = channelsOf(options);
   const wiring = await openWiring(process.env);
   try {
     const service = new Service({
       role: 'all',
       database: wiring.database,
       queue: wiring.queue,
-      providers,
+      channels,
       secretKey: randomBytes(SECRET_KEY_BYTES),
       egress: { allow: [], ports: [HTTPS_PORT], ...options.egress },
       clock,
@@ -161,7 +161,7 @@ async function start(service: Service): Promise<void> {
   }
 }
 
-function providersOf({ providers = {}, channels = {} }: HarnessOptions): ProvidersConfig {
+function channelsOf({ providers = {}, channels = {} }: HarnessOptions): ChannelsConfig {
   const file = parseChannels(JSON.stringify(channels), process.env);
   return byName(CHANNELS, (channel) => (providers[channel] === undefined ? file[channel] : simulated()));
 }

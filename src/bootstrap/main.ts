@@ -12,7 +12,7 @@ import type { Seed } from '../application/seed/apply-seed.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import { printError } from './commands/console/command-output.ts';
-import type { ProvidersConfig } from './config/channels-file.ts';
+import type { ChannelsConfig } from './config/channels-file.ts';
 import { type Config, ConfigError, type ConfigMistake, NO_SEED, readConfig } from './config/config.ts';
 import { makeDatabasePlace } from './config/database-place.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './config/demo-seed.ts';
@@ -71,7 +71,7 @@ async function run(config: Config): Promise<void> {
   for (const { name, suggestion } of unknownSettings(process.env)) {
     logger.warn('variable_unknown', { name, suggestion });
   }
-  const simulated = simulatedChannels(config.providers);
+  const simulated = simulatedChannels(config.channels);
   if (simulated.length > 0) logger.warn('live_channels_simulated', { channels: simulated.join(', ') });
   makeDatabasePlace(config.database);
   const build = readBuildVersion();
@@ -81,7 +81,7 @@ async function run(config: Config): Promise<void> {
     role: config.role,
     database: config.database,
     queue: config.queue,
-    providers: config.providers,
+    channels: config.channels,
     secretKey: secretKeyFor(config),
     egress: config.egress,
     reports: config.reports,
@@ -186,14 +186,14 @@ function endSoon(): void {
 }
 
 /** The channels on which messages of live projects are accepted and charged, and never sent. */
-function simulatedChannels(providers: ProvidersConfig): readonly Channel[] {
-  return CHANNELS.filter((channel) => providers[channel]?.providers.some(({ kind }) => kind === 'simulator'));
+function simulatedChannels(channels: ChannelsConfig): readonly Channel[] {
+  return CHANNELS.filter((channel) => channels[channel]?.providers.some(({ kind }) => kind === 'simulator'));
 }
 
-function liveChannels(providers: ProvidersConfig): string {
-  const configured = CHANNELS.filter((channel) => providers[channel] !== null);
+function liveChannels(channels: ChannelsConfig): string {
+  const configured = CHANNELS.filter((channel) => channels[channel] !== null);
   const named = configured.map((channel) => {
-    const names = providers[channel]?.providers.map(({ name }) => name) ?? [];
+    const names = channels[channel]?.providers.map(({ name }) => name) ?? [];
     return `${channel} by ${names.join(' and ')}`;
   });
   return named.length === 0 ? 'none' : named.join(', ');
@@ -232,9 +232,9 @@ function hintFor(firstRequest: FirstRequest, url: string): readonly string[] {
   }
 }
 
-function banner({ database, queue, providers }: Config, url: string, hint: readonly string[]): string {
+function banner({ database, queue, channels }: Config, url: string, hint: readonly string[]): string {
   return [
-    `Barid listens on ${url}  (database: ${database.kind}, queue: ${queue.kind}, channels: simulated for dev projects, ${liveChannels(providers)} for live projects)`,
+    `Barid listens on ${url}  (database: ${database.kind}, queue: ${queue.kind}, channels: simulated for dev projects, ${liveChannels(channels)} for live projects)`,
     ...hint,
   ].join('\n');
 }

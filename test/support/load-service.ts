@@ -45,7 +45,7 @@ export async function startLoadService({
     role,
     database: config.database,
     queue: config.queue,
-    providers: config.providers,
+    channels: config.channels,
     secretKey: LOAD_SECRET_KEY,
     egress: config.egress,
     clock,

@@ -184,7 +184,7 @@ export class ServiceGroup {
     const service = new Service({
       ...config,
       database: { ...config.database, schema: this.#schema },
-      providers: parseChannels(JSON.stringify(this.#channels), process.env),
+      channels: parseChannels(JSON.stringify(this.#channels), process.env),
       egress: { ...config.egress, ...this.#egress },
       secretKey: Buffer.alloc(32, 1),
       clock,

@@ -87,7 +87,7 @@ export function openRoots(config: Config, clock: Clock = new SystemClock()): Roo
     buildContainer({
       database: config.database,
       queue: { kind: 'memory' },
-      providers: config.providers,
+      channels: config.channels,
       secretKey: secretKeyFor(config),
       egress: config.egress,
       reports: config.reports,

@@ -19,7 +19,7 @@ export async function checkProviders(config: Config): Promise<readonly CheckedPr
     buildContainer({
       database: { kind: 'sqlite', filename: IN_MEMORY },
       queue: { kind: 'memory' },
-      providers: config.providers,
+      channels: config.channels,
       // Nothing is stored.
       secretKey: Buffer.alloc(SECRET_KEY_BYTES),
       egress: config.egress,

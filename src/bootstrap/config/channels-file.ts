@@ -27,7 +27,7 @@ export interface ChannelConfig {
 }
 
 /** The providers of each channel for live projects; null for a channel that they do not have. */
-export type ProvidersConfig = Readonly<Record<Channel, ChannelConfig | null>>;
+export type ChannelsConfig = Readonly<Record<Channel, ChannelConfig | null>>;
 
 /** The channels file cannot be used. Each of `problems` names a place in it and what is wrong there. */
 export class ChannelsFileError extends Error {
@@ -75,7 +75,7 @@ export function simulated(): ChannelConfig {
 }
 
 /** The providers in the file at `path`, with credentials of this environment. Throws `ChannelsFileError`. */
-export function readChannelsFile(path: string, environment: Environment): ProvidersConfig {
+export function readChannelsFile(path: string, environment: Environment): ChannelsConfig {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -109,7 +109,7 @@ function variablesIn(value: unknown): readonly string[] {
  * The providers that a channels file describes, with credentials of this environment; see docs/channels.md. Throws
  * `ChannelsFileError`.
  */
-export function parseChannels(text: string, environment: Environment): ProvidersConfig {
+export function parseChannels(text: string, environment: Environment): ChannelsConfig {
   const problems: Problems = [];
   const file = membersOf(documentOf(text), CHANNELS, '', problems);
   const config = byName(CHANNELS, (channel) => channelOf(channel, file[channel], environment, problems));
@@ -199,7 +199,7 @@ function kindsFor(channel: Channel): readonly string[] {
 }
 
 /** Callbacks and the log tell providers apart by their names alone. */
-function sharedNames(config: ProvidersConfig): readonly string[] {
+function sharedNames(config: ChannelsConfig): readonly string[] {
   const named = CHANNELS.flatMap((channel) =>
     (config[channel]?.providers ?? []).map(({ kind, name }) => ({ channel, kind, name })),
   ).filter(({ kind }) => kind !== SIMULATOR);

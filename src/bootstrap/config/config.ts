@@ -6,7 +6,7 @@ import type { BucketConfig } from '../../adapters/s3/bucket-report-files.ts';
 import { messageOf } from '../../application/errors/error-text.ts';
 import { byName } from '../../domain/shared/by-name.ts';
 import { CHANNELS, type Channel } from '../../domain/shared/channel.ts';
-import { ChannelsFileError, type ProvidersConfig, readChannelsFile, simulated } from './channels-file.ts';
+import { type ChannelsConfig, ChannelsFileError, readChannelsFile, simulated } from './channels-file.ts';
 import { BUCKET_URL, ENTRIES, FROM_FILE, type Name, type Parsed } from './config-entries.ts';
 import type { EgressConfig } from './egress-config.ts';
 
@@ -52,7 +52,7 @@ export interface Config {
   readonly seedFile: string | null;
   /** Null when there is no admin interface. */
   readonly adminToken: string | null;
-  readonly providers: ProvidersConfig;
+  readonly channels: ChannelsConfig;
   readonly egress: EgressConfig;
   readonly reports: ReportsConfig;
   /** What links to this service begin with; null for the host of each request. */
@@ -127,7 +127,7 @@ function channelsFileAt(
   path: string,
   environment: Readonly<Record<string, string | undefined>>,
   mistakes: ConfigMistake[],
-): ProvidersConfig | null {
+): ChannelsConfig | null {
   try {
     return path === '' ? null : readChannelsFile(path, environment);
   } catch (error) {
@@ -137,7 +137,7 @@ function channelsFileAt(
   }
 }
 
-function assemble(parsed: Parsed, channelsFile: ProvidersConfig | null): Config {
+function assemble(parsed: Parsed, channelsFile: ChannelsConfig | null): Config {
   const database = databaseOf(parsed);
   return {
     host: parsed.HOST,
@@ -151,7 +151,7 @@ function assemble(parsed: Parsed, channelsFile: ProvidersConfig | null): Config 
     secretKey: parsed.SECRET_KEY === '' ? null : parsed.SECRET_KEY,
     adminToken: parsed.ADMIN_TOKEN === '' ? null : parsed.ADMIN_TOKEN,
     seedFile: parsed.SEED_FILE === '' ? null : parsed.SEED_FILE,
-    providers: providersOf(parsed, channelsFile),
+    channels: channelsOf(parsed, channelsFile),
     egress: { allow: parsed.EGRESS_ALLOW, ports: parsed.EGRESS_PORTS },
     reports: reportsOf(parsed, database),
     publicUrl: parsed.PUBLIC_URL === '' ? null : parsed.PUBLIC_URL,
@@ -201,7 +201,7 @@ function reportsOf(parsed: Parsed, database: DatabaseConfig): ReportsConfig {
 }
 
 /** A channel is on the simulator, or as the channels file says; null for a channel that live projects do not have. */
-function providersOf(parsed: Parsed, file: ProvidersConfig | null): ProvidersConfig {
+function channelsOf(parsed: Parsed, file: ChannelsConfig | null): ChannelsConfig {
   return byName(CHANNELS, (channel) =>
     parsed[SIMULATED_BY[channel]] === null ? (file?.[channel] ?? null) : simulated(),
   );
@@ -218,7 +218,7 @@ function contradictions({ role, database }: Config): readonly ConfigMistake[] {
   return mistakes;
 }
 
-function channelContradictions(parsed: Parsed, file: ProvidersConfig | null): readonly ConfigMistake[] {
+function channelContradictions(parsed: Parsed, file: ChannelsConfig | null): readonly ConfigMistake[] {
   const both = CHANNELS.filter(
     (channel) => parsed[SIMULATED_BY[channel]] !== null && (file?.[channel] ?? null) !== null,
   );

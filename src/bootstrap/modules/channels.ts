@@ -16,7 +16,7 @@ import { StoredWhatsappDirectory } from '../../application/whatsapp/stored-whats
 import { providersFor } from '../../domain/providers/provider-route.ts';
 import { CHANNELS } from '../../domain/shared/channel.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
-import type { ProvidersConfig } from '../config/channels-file.ts';
+import type { ChannelsConfig } from '../config/channels-file.ts';
 import type { LiveProvider, ProviderTools } from '../providers/provider-kind.ts';
 import { adapters, ports } from '../tokens.ts';
 
@@ -28,7 +28,7 @@ export interface ChannelsOptions {
 
 /** The providers of live projects as they are configured; every channel of dev projects is on the simulator. */
 export const channels = (
-  config: ProvidersConfig,
+  config: ChannelsConfig,
   { onSubmission = () => {}, decorate = (provider) => provider }: ChannelsOptions = {},
 ) =>
   new ContainerModule(({ bind }) => {
@@ -77,7 +77,7 @@ type SharedTools = Omit<ProviderTools, 'name' | 'http' | 'timedTls'> &
   Pick<Required<ChannelsOptions>, 'decorate'>;
 
 function liveProviders(
-  config: ProvidersConfig,
+  config: ChannelsConfig,
   simulator: ChannelProvider,
   { decorate, ...tools }: SharedTools,
 ): readonly LiveProvider[] {
@@ -104,7 +104,7 @@ function liveProviders(
 }
 
 function channelProviders(
-  config: ProvidersConfig,
+  config: ChannelsConfig,
   simulator: ChannelProvider,
   live: readonly LiveProvider[],
 ): ChannelProviders {

@@ -60,7 +60,7 @@ async function start({ environment }: Installation, aheadMs = 0) {
     role: 'all',
     database: config.database,
     queue: config.queue,
-    providers: config.providers,
+    channels: config.channels,
     secretKey: Buffer.from(SECRET_KEY, 'hex'),
     egress: config.egress,
     reports: config.reports,

@@ -186,7 +186,7 @@ describe('what is read', () => {
       role: 'all',
       database: { kind: 'sqlite', filename: './data/barid.db' },
       queue: { kind: 'memory' },
-      providers: { sms: null, whatsapp: null, telegram: null },
+      channels: { sms: null, whatsapp: null, telegram: null },
       secretKey: null,
       seedFile: null,
       egress: { allow: [], ports: [443] },
