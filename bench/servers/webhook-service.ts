@@ -53,7 +53,10 @@ const handlers = {
       });
       await unitOfWork.run(async (stores) => {
         await stores.webhookEvents.insert(batch);
-        await stores.jobs.scheduleNoLaterThan(batch.map((event) => deliverWebhooksJob(event, at + LATER_MS)));
+        await stores.jobs.scheduleNoLaterThan(
+          batch.map((event) => deliverWebhooksJob(event, at + LATER_MS)),
+          at,
+        );
       });
     }
     // Writing back what was filled in is no cost of delivery.

@@ -191,7 +191,7 @@ describe('CheckHealth', () => {
 
   it('CheckHealth says how long the oldest due job has waited, and that a minute is too long', async () => {
     expect(JOBS_WAIT_MAX_MS).toBe(60_000);
-    await world.unitOfWork.run(({ jobs }) => jobs.add([startAttemptJob(aMessage(), 0, NOW + 1_000)]));
+    await world.unitOfWork.run(({ jobs }) => jobs.add([startAttemptJob(aMessage(), 0, NOW + 1_000)], NOW));
     await seeWorker('first', NOW + 61_000);
     expect(await workAt(NOW)).toMatchObject([JOBS, {}]);
     expect(await workAt(NOW + 13_999)).toMatchObject([

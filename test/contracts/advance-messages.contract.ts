@@ -60,7 +60,7 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
         holdEntry({ projectId: PROJECT_ID, reference: smsId, at: NOW }, COST),
       ]);
       await stores.messages.insert([message]);
-      await stores.jobs.add([attemptDeadlineJob(aMessage({ smsId }), 0, NOW)]);
+      await stores.jobs.add([attemptDeadlineJob(aMessage({ smsId }), 0, NOW)], NOW);
     });
     const [job] = await storage.run(({ jobs }) =>
       jobs.lease({ workerId: 'worker', now: NOW, until: NOW + LEASE_MS, limit: 1 }),

@@ -111,7 +111,10 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
       await stores.projects.insert([aProject()]);
       await stores.accounts.insert([aNewAccount()]);
       await stores.messages.insert(messages);
-      await stores.jobs.add(messages.map((message) => startAttemptJob(message, 0, NOW)));
+      await stores.jobs.add(
+        messages.map((message) => startAttemptJob(message, 0, NOW)),
+        NOW,
+      );
     });
   }
 

@@ -22,6 +22,8 @@ import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
 
 const OTHER_PROJECT_ID = '664abc000000000000000002';
 const LEASE_MS = 30_000;
+/** Before the jobs come due: they are not available yet. */
+const ADDED_AT = NOW - 10_000;
 
 /** What the stores of messages, jobs and idempotency records promise. */
 export function storesContract(open: () => Promise<Storage>): void {
@@ -161,7 +163,7 @@ export function storesContract(open: () => Promise<Storage>): void {
 
     it('the job store leases due jobs, the longest due first, up to the limit', async () => {
       await run(({ jobs }) =>
-        jobs.add([job('a', NOW), job('c', NOW - 5), job('future', NOW + 1), job('b', NOW - 5)]),
+        jobs.add([job('a', NOW), job('c', NOW - 5), job('future', NOW + 1), job('b', NOW - 5)], ADDED_AT),
       );
       expect(await lease(NOW, 2)).toEqual([leased('b', 1), leased('c', 1)]);
       expect(await lease(NOW, 2)).toEqual([leased('a', 1)]);
@@ -174,13 +176,16 @@ export function storesContract(open: () => Promise<Storage>): void {
 
     it('the job store leases one job of each project after the other, and of a project the longest due first', async () => {
       await run(({ jobs }) =>
-        jobs.add([
-          ...jobsOf('p1', 'text', ['a1', 'a2', 'a3', 'a4', 'a5'], NOW - 9_000),
-          ...jobsOf('p2', 'text', ['b2'], NOW),
-          ...jobsOf('p2', 'text', ['b1'], NOW - 1),
-          ...jobsOf('p3', 'text', ['c1'], NOW),
-          ...jobsOf('p4', 'text', ['later'], NOW + 1),
-        ]),
+        jobs.add(
+          [
+            ...jobsOf('p1', 'text', ['a1', 'a2', 'a3', 'a4', 'a5'], NOW - 9_000),
+            ...jobsOf('p2', 'text', ['b2'], NOW),
+            ...jobsOf('p2', 'text', ['b1'], NOW - 1),
+            ...jobsOf('p3', 'text', ['c1'], NOW),
+            ...jobsOf('p4', 'text', ['later'], NOW + 1),
+          ],
+          ADDED_AT,
+        ),
       );
       expect(idsOf(await lease(NOW, 6))).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
       expect(idsOf(await lease(NOW, 6))).toEqual(['a4', 'a5']);
@@ -195,7 +200,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       );
       const ids = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}${n + 1}`);
       await run(({ jobs }) =>
-        jobs.add([...jobsOf('p1', 'text', ids('a', 9)), ...jobsOf('p2', 'text', ids('b', 9))]),
+        jobs.add([...jobsOf('p1', 'text', ids('a', 9)), ...jobsOf('p2', 'text', ids('b', 9))], ADDED_AT),
       );
       expect(idsOf(await lease(NOW, 8))).toEqual(['a1', 'b1', 'b2', 'b3', 'a2', 'b4', 'b5', 'b6']);
       const setWeight = (weight: number) =>
@@ -214,13 +219,16 @@ export function storesContract(open: () => Promise<Storage>): void {
     it('the job store leases by priority, and keeps a tenth of a lease for each lower one', async () => {
       const ids = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}${n}`);
       await run(({ jobs }) =>
-        jobs.add([
-          ...jobsOf('p1', 'housekeeping', ids('h', 30), NOW - 3_000),
-          ...jobsOf('p1', 'webhook', ids('w', 30), NOW - 2_000),
-          ...jobsOf('p1', 'campaign', ids('m', 1), NOW - 2_000),
-          ...jobsOf('p1', 'text', ids('t', 30), NOW - 1_000),
-          ...jobsOf('p2', 'code', ids('c', 30), NOW),
-        ]),
+        jobs.add(
+          [
+            ...jobsOf('p1', 'housekeeping', ids('h', 30), NOW - 3_000),
+            ...jobsOf('p1', 'webhook', ids('w', 30), NOW - 2_000),
+            ...jobsOf('p1', 'campaign', ids('m', 1), NOW - 2_000),
+            ...jobsOf('p1', 'text', ids('t', 30), NOW - 1_000),
+            ...jobsOf('p2', 'code', ids('c', 30), NOW),
+          ],
+          ADDED_AT,
+        ),
       );
       const kinds = (leasedJobs: readonly LeasedJob[]) => idsOf(leasedJobs).map((id) => id.charAt(0));
       const many = (name: string, count: number) => Array.from({ length: count }, () => name);
@@ -238,13 +246,13 @@ export function storesContract(open: () => Promise<Storage>): void {
       const ids = Array.from({ length: 600 }, (_, n) => `late/${String(n).padStart(3, '0')}`);
       const [replaced] = jobsOf('p2', 'text', ['b2'], NOW + 50);
       await run(({ jobs }) =>
-        jobs.add([...jobsOf('p1', 'text', ids, NOW - 1), ...(replaced ? [replaced] : [])]),
+        jobs.add([...jobsOf('p1', 'text', ids, NOW - 1), ...(replaced ? [replaced] : [])], ADDED_AT),
       );
       await run(async ({ jobs }) => {
         await jobs.add(jobsOf('p2', 'text', ['b1']), NOW);
         await jobs.scheduleNoLaterThan(jobsOf('p2', 'text', ['b2', 'b3']), NOW);
       });
-      await run(({ jobs }) => jobs.add(jobsOf('p3', 'code', ['c1'])));
+      await run(({ jobs }) => jobs.add(jobsOf('p3', 'code', ['c1']), ADDED_AT));
       expect(idsOf(await lease(NOW, 7))).toEqual([
         'c1',
         'late/000',
@@ -289,11 +297,14 @@ export function storesContract(open: () => Promise<Storage>): void {
       const leaseBy = (workerId: string, limit: number) =>
         run(({ jobs }) => jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit, workerId }));
       await run(({ jobs }) =>
-        jobs.add([
-          ...jobsOf('p1', 'text', ['a1', 'a2', 'a3', 'a4'], NOW - 1),
-          ...jobsOf('p1', 'webhook', ['w1'], NOW - 1),
-          job('deadline', NOW + 5),
-        ]),
+        jobs.add(
+          [
+            ...jobsOf('p1', 'text', ['a1', 'a2', 'a3', 'a4'], NOW - 1),
+            ...jobsOf('p1', 'webhook', ['w1'], NOW - 1),
+            job('deadline', NOW + 5),
+          ],
+          ADDED_AT,
+        ),
       );
       const gone = [...(await leaseBy('gone', 3)), ...(await leaseBy('other', 1))];
       const alive = await leaseBy('alive', 1);
@@ -318,7 +329,7 @@ export function storesContract(open: () => Promise<Storage>): void {
         ...jobsOf('p1', 'text', ['campaigns/a/stop'], NOW - 1),
         ...jobsOf('p1', 'webhook', ['w'], NOW - 1),
       ];
-      await run(({ jobs }) => jobs.add([start, ...others]));
+      await run(({ jobs }) => jobs.add([start, ...others], ADDED_AT));
       await run(({ jobs }) => jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 3, workerId: 'worker' }));
       const lost = { workerIds: ['worker'], now: NOW, until: NOW + LEASE_MS };
       expect(await run(({ jobs }) => jobs.handBack({ ...lost, ofMessages: true }))).toBe(1);
@@ -326,7 +337,7 @@ export function storesContract(open: () => Promise<Storage>): void {
     });
 
     it('the job store hands back nothing that another worker renewed, and what was renewed stays leased', async () => {
-      await run(({ jobs }) => jobs.add([job('a', NOW)]));
+      await run(({ jobs }) => jobs.add([job('a', NOW)], ADDED_AT));
       const held = await run(({ jobs }) =>
         jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 1, workerId: 'first' }),
       );
@@ -338,16 +349,16 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await handBack('second')).toBe(1);
       // It was not gone after all.
       expect(await renew()).toEqual(held);
-      await run(({ jobs }) => jobs.scheduleNoLaterThan([job('a', NOW + 1)]));
+      await run(({ jobs }) => jobs.scheduleNoLaterThan([job('a', NOW + 1)], NOW));
       expect(await lease(NOW + 1)).toEqual([]);
       expect(await handBack('second')).toBe(1);
     });
 
     it('the job store brings a job forward that was handed back, as one that nobody has', async () => {
-      await run(({ jobs }) => jobs.add([job('a', NOW)]));
+      await run(({ jobs }) => jobs.add([job('a', NOW)], ADDED_AT));
       await run(({ jobs }) => jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 1, workerId: 'gone' }));
       await run(({ jobs }) => jobs.handBack({ workerIds: ['gone'], now: NOW + 9, until: NOW + LEASE_MS }));
-      await run(({ jobs }) => jobs.scheduleNoLaterThan([job('a', NOW + 4)]));
+      await run(({ jobs }) => jobs.scheduleNoLaterThan([job('a', NOW + 4)], NOW));
       expect(idsOf(await lease(NOW + 4))).toEqual(['a']);
     });
 
@@ -360,7 +371,7 @@ export function storesContract(open: () => Promise<Storage>): void {
 
     it('the job store leases everything to a project that is alone', async () => {
       const ids = Array.from({ length: 40 }, (_, n) => `job-${String(n).padStart(2, '0')}`);
-      await run(({ jobs }) => jobs.add(jobsOf('p1', 'text', ids)));
+      await run(({ jobs }) => jobs.add(jobsOf('p1', 'text', ids), ADDED_AT));
       expect(idsOf(await lease(NOW, 40))).toEqual(ids);
     });
 
@@ -371,6 +382,7 @@ export function storesContract(open: () => Promise<Storage>): void {
           projects.flatMap((projectId) =>
             [1, 2, 3].flatMap((n) => jobsOf(projectId, 'text', [`${projectId}/${n}`])),
           ),
+          ADDED_AT,
         ),
       );
       const lastServed: LastServed = new Map();
@@ -389,28 +401,28 @@ export function storesContract(open: () => Promise<Storage>): void {
     });
 
     it('the job store leases a job by the project and priority that it was added with last', async () => {
-      await run(({ jobs }) => jobs.add(jobsOf('p1', 'housekeeping', ['a'], NOW - 5)));
+      await run(({ jobs }) => jobs.add(jobsOf('p1', 'housekeeping', ['a'], NOW - 5), ADDED_AT));
       await run(({ jobs }) =>
-        jobs.add([...jobsOf('p1', 'code', ['a']), ...jobsOf('p1', 'text', ['b'], NOW - 5)]),
+        jobs.add([...jobsOf('p1', 'code', ['a']), ...jobsOf('p1', 'text', ['b'], NOW - 5)], ADDED_AT),
       );
       expect(idsOf(await lease(NOW))).toEqual(['a', 'b']);
     });
 
     it('the job store redrives a dead-letter job under its own project and priority', async () => {
-      await run(({ jobs }) => jobs.add(jobsOf('p2', 'code', ['z'])));
+      await run(({ jobs }) => jobs.add(jobsOf('p2', 'code', ['z']), ADDED_AT));
       const failure = { reason: 'no luck', at: NOW, retryAt: NOW, failuresMax: 1 };
       await run(async ({ jobs }) =>
         jobs.fail(await jobs.lease({ workerId: 'worker', now: NOW, until: NOW + 1, limit: 1 }), failure),
       );
       await run(({ jobs }) =>
-        jobs.add([...jobsOf('p1', 'code', ['a', 'b']), ...jobsOf('p2', 'text', ['y'])]),
+        jobs.add([...jobsOf('p1', 'code', ['a', 'b']), ...jobsOf('p2', 'text', ['y'])], ADDED_AT),
       );
       await redriveAll(NOW);
       expect(idsOf(await lease(NOW))).toEqual(['a', 'z', 'b', 'y']);
     });
 
     it('the job store leases a job again under a higher fencing token once its lease has ended', async () => {
-      await run(({ jobs }) => jobs.add([job('a')]));
+      await run(({ jobs }) => jobs.add([job('a')], ADDED_AT));
       expect(await lease(NOW)).toEqual([leased('a', 1)]);
       expect(await lease(NOW + LEASE_MS - 1)).toEqual([]);
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('a', 2)]);
@@ -451,7 +463,7 @@ export function storesContract(open: () => Promise<Storage>): void {
     });
 
     it('the job store completes and removes the jobs whose token is the newest, and returns them in the given order', async () => {
-      await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c', NOW + 1)]));
+      await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c', NOW + 1)], ADDED_AT));
       await lease(NOW);
       const held = [leased('b', 1), leased('a', 1), leased('b', 1)];
       expect(await run(({ jobs }) => jobs.complete(held))).toEqual([leased('b', 1), leased('a', 1)]);
@@ -460,7 +472,7 @@ export function storesContract(open: () => Promise<Storage>): void {
     });
 
     it('the job store does not complete a job under an old fencing token', async () => {
-      await run(({ jobs }) => jobs.add([job('a')]));
+      await run(({ jobs }) => jobs.add([job('a')], ADDED_AT));
       const [old] = await lease(NOW);
       const [current] = await lease(NOW + LEASE_MS);
       expect(await run(({ jobs }) => jobs.complete(old === undefined ? [] : [old]))).toEqual([]);
@@ -470,7 +482,7 @@ export function storesContract(open: () => Promise<Storage>): void {
     });
 
     it('the job store returns the jobs that are leased under their fencing token and until the given instant', async () => {
-      await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')]));
+      await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')], ADDED_AT));
       await lease(NOW, 2);
       const asked = [leased('b', 1), leased('a', 1), leased('c', 1), leased('a', 2), leased('unknown', 1)];
       const held = (until: number) => read(({ jobs }) => jobs.stillLeased(asked, until));
@@ -479,9 +491,9 @@ export function storesContract(open: () => Promise<Storage>): void {
     });
 
     it('the job store voids a lease when the job is added again with a new due time', async () => {
-      await run(({ jobs }) => jobs.add([job('a')]));
+      await run(({ jobs }) => jobs.add([job('a')], ADDED_AT));
       const held = await lease(NOW);
-      await run(({ jobs }) => jobs.add([job('a', NOW + 7), job('b', NOW + 9)]));
+      await run(({ jobs }) => jobs.add([job('a', NOW + 7), job('b', NOW + 9)], NOW));
       expect(await run(({ jobs }) => jobs.complete(held))).toEqual([]);
       expect(await read(({ jobs }) => jobs.nextDue())).toMatchObject({ dueAt: NOW + 7 });
       expect(await lease(NOW + 7)).toEqual([leased('a', 3)]);
@@ -489,7 +501,7 @@ export function storesContract(open: () => Promise<Storage>): void {
 
     it('the job store schedules a job no later than it was due, and leaves a leased job as it is', async () => {
       const scheduleNoLaterThan = (...jobs: readonly Job[]) =>
-        run((stores) => stores.jobs.scheduleNoLaterThan(jobs));
+        run((stores) => stores.jobs.scheduleNoLaterThan(jobs, NOW));
       await scheduleNoLaterThan(job('a', NOW + 10), job('b', NOW + 10));
       await scheduleNoLaterThan(job('a', NOW + 5), job('b', NOW + 15));
       expect(await lease(NOW + 4)).toEqual([]);
@@ -509,18 +521,18 @@ export function storesContract(open: () => Promise<Storage>): void {
     });
 
     it('the job store schedules a job earlier that was released or has failed', async () => {
-      await run(({ jobs }) => jobs.add([job('a'), job('b')]));
+      await run(({ jobs }) => jobs.add([job('a'), job('b')], ADDED_AT));
       await lease(NOW);
       const failure = { reason: 'no luck', at: NOW, retryAt: NOW + 50, failuresMax: 2 };
       await run(({ jobs }) => jobs.fail([leased('a', 1)], failure));
-      await run(({ jobs }) => jobs.add([job('b', NOW + 50)]));
+      await run(({ jobs }) => jobs.add([job('b', NOW + 50)], NOW));
       expect(await lease(NOW + 20)).toEqual([]);
-      await run(({ jobs }) => jobs.scheduleNoLaterThan([job('a', NOW + 20), job('b', NOW + 20)]));
+      await run(({ jobs }) => jobs.scheduleNoLaterThan([job('a', NOW + 20), job('b', NOW + 20)], NOW));
       expect((await lease(NOW + 20)).map(({ id }) => id)).toEqual(['a', 'b']);
     });
 
     it('the job store renews the leases whose fencing token is still the newest', async () => {
-      await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')]));
+      await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')], ADDED_AT));
       await lease(NOW, 2);
       const asked = [leased('b', 1), leased('a', 2), leased('c', 1), leased('a', 1)];
       expect(await run(({ jobs }) => jobs.renew(asked, NOW + 2 * LEASE_MS, 'worker'))).toEqual([
@@ -532,7 +544,7 @@ export function storesContract(open: () => Promise<Storage>): void {
     });
 
     it('the job store locks leased jobs, so that a transaction that schedules one waits and finds it removed', async () => {
-      await run(({ jobs }) => jobs.add([job('a'), job('b')]));
+      await run(({ jobs }) => jobs.add([job('a'), job('b')], ADDED_AT));
       await lease(NOW, 1);
       const [isLocked, isAsking] = [new Gate(), new Gate()];
       const completing = run(async ({ jobs }) => {
@@ -543,7 +555,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       });
       await isLocked.opened;
       const adding = run(async ({ jobs }) => {
-        const asking = jobs.scheduleNoLaterThan([job('a', NOW + 3)]);
+        const asking = jobs.scheduleNoLaterThan([job('a', NOW + 3)], NOW);
         isAsking.open();
         await asking;
       });
@@ -552,12 +564,12 @@ export function storesContract(open: () => Promise<Storage>): void {
     });
 
     it('the job store adds the last of the jobs with equal ids in one list', async () => {
-      await run(({ jobs }) => jobs.add([job('a', NOW + 1), job('a', NOW + 2)]));
+      await run(({ jobs }) => jobs.add([job('a', NOW + 1), job('a', NOW + 2)], NOW));
       expect(await read(({ jobs }) => jobs.nextDue())).toMatchObject({ dueAt: NOW + 2 });
     });
 
     it('the job store removes jobs whether they are leased or not', async () => {
-      await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')]));
+      await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')], ADDED_AT));
       await lease(NOW, 1);
       await run(({ jobs }) => jobs.remove(['a', 'b', 'unknown']));
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('c', 1)]);
@@ -565,7 +577,7 @@ export function storesContract(open: () => Promise<Storage>): void {
 
     it('the job store counts failures under the newest token, dead-letters the job that failed too often, and redrives it', async () => {
       const failure = { reason: 'no luck', at: NOW, retryAt: NOW + 7, failuresMax: 2 };
-      await run(({ jobs }) => jobs.add([job('a'), job('b')]));
+      await run(({ jobs }) => jobs.add([job('a'), job('b')], ADDED_AT));
       const [a, b] = await lease(NOW);
       if (a === undefined || b === undefined) throw new Error('two jobs were due');
       expect(await run(({ jobs }) => jobs.fail([a, { ...b, fencingToken: 0 }], failure))).toEqual([]);
@@ -585,18 +597,18 @@ export function storesContract(open: () => Promise<Storage>): void {
 
     it('the job store forgets the failures of a job that is added again', async () => {
       const failure = { reason: 'no luck', at: NOW, retryAt: NOW, failuresMax: 2 };
-      await run(({ jobs }) => jobs.add([job('a')]));
+      await run(({ jobs }) => jobs.add([job('a')], ADDED_AT));
       await run(async ({ jobs }) =>
         jobs.fail(await jobs.lease({ workerId: 'worker', now: NOW, until: NOW + 1, limit: 1 }), failure),
       );
-      await run(({ jobs }) => jobs.add([job('a')]));
+      await run(({ jobs }) => jobs.add([job('a')], ADDED_AT));
       const held = await lease(NOW);
       expect(await run(({ jobs }) => jobs.fail(held, failure))).toEqual([]);
     });
 
     it('the job store returns the job that is due next', async () => {
       expect(await read(({ jobs }) => jobs.nextDue())).toBeNull();
-      await run(({ jobs }) => jobs.add([job('a', NOW + 20), job('b', NOW + 10)]));
+      await run(({ jobs }) => jobs.add([job('a', NOW + 20), job('b', NOW + 10)], NOW));
       expect(await read(({ jobs }) => jobs.nextDue())).toMatchObject({ dueAt: NOW + 10 });
     });
 
@@ -621,7 +633,7 @@ export function storesContract(open: () => Promise<Storage>): void {
 
     it('the job store accepts empty lists of jobs', async () => {
       await run(async ({ jobs }) => {
-        await jobs.add([]);
+        await jobs.add([], NOW);
         await jobs.remove([]);
         expect(await jobs.fail([], { reason: '', at: NOW, retryAt: NOW, failuresMax: 1 })).toEqual([]);
         expect(await jobs.complete([])).toEqual([]);

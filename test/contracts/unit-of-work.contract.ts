@@ -68,7 +68,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     const unit = storage.unitOfWork.run(async (stores) => {
       await Promise.allSettled([
         stores.messages.insert([aMessage(), aMessage()]),
-        stores.jobs.add([startAttemptJob(aMessage(), 0, NOW)]),
+        stores.jobs.add([startAttemptJob(aMessage(), 0, NOW)], NOW),
         stores.projects.byIds([PROJECT_ID]),
       ]);
     });
@@ -211,5 +211,5 @@ async function openTwoAccounts(stores: Stores): Promise<void> {
 async function writeEverywhere(stores: Stores): Promise<void> {
   await stores.messages.insert([aMessage()]);
   await stores.ledger.post([aLedgerEntry()]);
-  await stores.jobs.add([startAttemptJob(aMessage(), 0, NOW)]);
+  await stores.jobs.add([startAttemptJob(aMessage(), 0, NOW)], NOW);
 }

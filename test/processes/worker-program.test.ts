@@ -53,7 +53,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       const leasedUntil = Date.now() + LEASE_MS;
       const job = deliverWebhooksJob({ projectId: PROJECT_ID, endpoint: 'customer.example/' }, 0);
       await new SqlUnitOfWork(database).run(async ({ jobs }) => {
-        await jobs.add([job]);
+        await jobs.add([job], 0);
         await jobs.lease({ workerId: victimId, now: 0, until: leasedUntil, limit: 1 });
       });
       const killedAt = performance.now();

@@ -244,7 +244,7 @@ withReceiver(named('an open circuit of a destination without due events'), () =>
     const before = await breaker();
     expect(before).toMatchObject({ isHalfOpen: false, consecutiveOpens: 1 });
     const now = service.now().getTime();
-    await unitOfWork.run((stores) => stores.jobs.add([deliverWebhooksJob(destination, now)]));
+    await unitOfWork.run((stores) => stores.jobs.add([deliverWebhooksJob(destination, now)], now));
     await service.settle();
     expect(await breaker()).toEqual(before);
     await service.assertQuiet();

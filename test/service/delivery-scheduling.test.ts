@@ -292,7 +292,7 @@ withReceiver(named('a process with as many destinations as it may have'), () => 
     );
     const last = deliverWebhooksJob({ projectId, endpoint: 'last.example/' }, START);
     const leased = await roots.unitOfWork.run(async ({ jobs, webhookEvents }) => {
-      await jobs.add([...others, last]);
+      await jobs.add([...others, last], START);
       await webhookEvents.insert([
         aWebhookEvent({
           projectId,

@@ -33,7 +33,8 @@ export class RecurringJob<Kind extends Work> {
       if (held.length === 0) return;
       const interval = await intervalMs(stores);
       // Not completed before: the fencing tokens of this id have to rise for ever.
-      await stores.jobs.add([this.#dueAt(clock.now() + interval)]);
+      const now = clock.now();
+      await stores.jobs.add([this.#dueAt(now + interval)], now);
     });
   }
 }

@@ -328,7 +328,7 @@ describe('a SQLite file', () => {
         store.insert(messages),
         projects.insert([aProject()]),
         jobs.remove(['none']),
-        jobs.add([startAttemptJob(aMessage(), 0, NOW)]),
+        jobs.add([startAttemptJob(aMessage(), 0, NOW)], NOW),
       ]),
     );
     await expect(startedAtOnce).rejects.toMatchObject({
@@ -633,7 +633,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       network.pause();
       let isWritten = false;
       const unit = unitOfWork.run(async ({ jobs }) => {
-        await jobs.add([startAttemptJob(aMessage(), 0, NOW)]);
+        await jobs.add([startAttemptJob(aMessage(), 0, NOW)], NOW);
         isWritten = true;
         throw new Error('undone');
       });

@@ -242,7 +242,7 @@ describe('the way of a message', () => {
     await world.unitOfWork.run(async (stores) => {
       const message = aMessage({ smsId, settlement: 'delivered', attempts: [] });
       await stores.messages.insert([message]);
-      await stores.jobs.add([startAttemptJob(aMessage({ smsId }), 0, NOW)]);
+      await stores.jobs.add([startAttemptJob(aMessage({ smsId }), 0, NOW)], NOW);
     });
     await world.runDueJobs();
     await apply(smsId, delivered());
@@ -254,7 +254,7 @@ describe('the way of a message', () => {
     const [first] = await world.lease();
     if (first === undefined) throw new Error('The first attempt is due');
     await world.unitOfWork.run(({ jobs: store }) =>
-      store.add([startAttemptJob(aMessage({ smsId }), 0, NOW)]),
+      store.add([startAttemptJob(aMessage({ smsId }), 0, NOW)], NOW),
     );
     await world.runDueJobs();
     await apply(smsId, accepted(), failed(), delivered());

@@ -21,7 +21,7 @@ describe('the audit of the ledger', () => {
   afterEach(() => world.close());
 
   async function deadLetterAJob(): Promise<void> {
-    await world.unitOfWork.run(({ jobs }) => jobs.add([JOB]));
+    await world.unitOfWork.run(({ jobs }) => jobs.add([JOB], NOW));
     const leased = await world.lease();
     const failure = { reason: 'broken', at: NOW, retryAt: NOW, failuresMax: 1 };
     await world.unitOfWork.run(({ jobs }) => jobs.fail(leased, failure));
@@ -64,7 +64,7 @@ describe('the audit of the ledger', () => {
 
   it('the audit of the ledger tells holds and jobs that are left apart from what is wrong', async () => {
     await world.unitOfWork.run(async ({ jobs, ledger }) => {
-      await jobs.add([JOB]);
+      await jobs.add([JOB], NOW);
       await ledger.post([holdEntry({ projectId: PROJECT_ID, reference: anSmsId(), at: NOW }, iqd(80))]);
     });
     const found = await audit();

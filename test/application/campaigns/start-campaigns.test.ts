@@ -191,7 +191,9 @@ describe('starting scheduled campaigns', () => {
   async function scheduled(id = anId(), numbers = testNumbers(2)): Promise<void> {
     const campaign = { id, status: 'scheduled', scheduledFor: AT } as const;
     await world.created(numbers, campaign);
-    await world.unitOfWork.run(({ jobs }) => jobs.add([startCampaignJob(aCampaign(campaign), AT)]));
+    await world.unitOfWork.run(({ jobs }) =>
+      jobs.add([startCampaignJob(aCampaign(campaign), AT)], world.clock.at),
+    );
   }
 
   const lease = async () => (await world.lease()) as readonly LeasedJob<StartCampaignWork>[];
@@ -279,7 +281,7 @@ describe('starting scheduled campaigns', () => {
   it('the job of a project that is gone is done without an effect', async () => {
     await open();
     const campaign = aCampaign({ projectId: anId(66) });
-    await world.unitOfWork.run(({ jobs }) => jobs.add([startCampaignJob(campaign, NOW)]));
+    await world.unitOfWork.run(({ jobs }) => jobs.add([startCampaignJob(campaign, NOW)], NOW));
     await due(await lease());
     expect(await world.jobs()).toEqual({});
     expect(world.logger.entries).toEqual([]);

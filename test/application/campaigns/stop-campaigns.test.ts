@@ -23,7 +23,7 @@ describe('stopping campaigns', () => {
     await world.started(testNumbers(count), { id });
     await world.database.knex('campaigns').where({ id }).update({ status: 'failed' });
     await world.unitOfWork.run(({ jobs }) =>
-      jobs.add([stopCampaignJob({ id, projectId: PROJECT.id }, world.clock.at)]),
+      jobs.add([stopCampaignJob({ id, projectId: PROJECT.id }, world.clock.at)], world.clock.at),
     );
     return (await world.recipients(id)).map((recipient) => `sms-${recipient.id}`);
   }
@@ -93,7 +93,7 @@ describe('stopping campaigns', () => {
     await world.unitOfWork.run(({ jobs }) => jobs.remove([stopId()]));
     await world.runDueJobs();
     await world.unitOfWork.run(({ jobs }) =>
-      jobs.add([stopCampaignJob({ id: anId(), projectId: PROJECT.id }, world.clock.at)]),
+      jobs.add([stopCampaignJob({ id: anId(), projectId: PROJECT.id }, world.clock.at)], world.clock.at),
     );
     await stop(await lease());
     expect(await world.message(first ?? '')).toMatchObject({ status: 'sent', isFinal: false });

@@ -32,11 +32,14 @@ it('RelayJobs dead-letters a job of an unknown kind by its name, keeps its work,
   const paint = { kind: 'paint', colour: 'red' };
   const incomplete = { kind: 'start-attempt', smsId: anSmsId() };
   await unitOfWork.run((stores) =>
-    stores.jobs.add([
-      { ...startAttemptJob(aMessage(), 0, NOW), id: 'a', work: paint },
-      startAttemptJob(aMessage(), 0, NOW),
-      { ...startAttemptJob(aMessage(), 0, NOW), id: 'z', work: incomplete },
-    ]),
+    stores.jobs.add(
+      [
+        { ...startAttemptJob(aMessage(), 0, NOW), id: 'a', work: paint },
+        startAttemptJob(aMessage(), 0, NOW),
+        { ...startAttemptJob(aMessage(), 0, NOW), id: 'z', work: incomplete },
+      ],
+      NOW,
+    ),
   );
   const collector = new JobCollector();
   const jobQueue = container.get(ports.jobQueue);
@@ -75,6 +78,7 @@ describe('RelayJobs', () => {
     await world.unitOfWork.run(({ jobs }) =>
       jobs.add(
         [1, 2, 3].map((number) => startAttemptJob(aMessage({ smsId: anSmsId(number) }), 0, NOW + number)),
+        NOW,
       ),
     );
   });
@@ -116,7 +120,10 @@ describe('RelayJobs', () => {
     const jobsOf = (projectId: string, number: number) =>
       [0, 1].map((attempt) => startAttemptJob(aMessage({ smsId: anSmsId(number), projectId }), attempt, NOW));
     await world.unitOfWork.run(({ jobs }) =>
-      jobs.add(['p1', 'p2', 'p3'].flatMap((projectId, index) => jobsOf(projectId, index + 10))),
+      jobs.add(
+        ['p1', 'p2', 'p3'].flatMap((projectId, index) => jobsOf(projectId, index + 10)),
+        NOW,
+      ),
     );
     capacity = 1;
     const relayJobs = relaying();
@@ -153,7 +160,7 @@ describe('RelayJobs', () => {
 
   it('RelayJobs leases the jobs of messages again once a queue is back that was away, and no webhook', async () => {
     const webhook = deliverWebhooksJob({ projectId: 'p1', endpoint: 'a.example/in' }, NOW);
-    await world.unitOfWork.run(({ jobs }) => jobs.add([webhook]));
+    await world.unitOfWork.run(({ jobs }) => jobs.add([webhook], NOW));
     world.clock.at = NOW + 3;
     capacity = 5;
     const relayJobs = relaying();
@@ -190,7 +197,7 @@ describe('RelayJobs', () => {
 
   it('RelayJobs leases jobs of every kind again that a blocked queue did not take', async () => {
     const webhook = deliverWebhooksJob({ projectId: 'p1', endpoint: 'a.example/in' }, NOW);
-    await world.unitOfWork.run(({ jobs }) => jobs.add([webhook]));
+    await world.unitOfWork.run(({ jobs }) => jobs.add([webhook], NOW));
     world.clock.at = NOW + 3;
     capacity = 5;
     const relayJobs = relaying();

@@ -64,10 +64,13 @@ function world() {
         await stores.projects.insert([aProject()]);
         await stores.accounts.insert([aNewAccount()]);
         await stores.messages.insert([aMessage({ smsId: SOUND }), aMessage({ smsId: POISONED })]);
-        await stores.jobs.add([
-          startAttemptJob(aMessage({ smsId: SOUND }), 0, NOW),
-          startAttemptJob(aMessage({ smsId: POISONED }), 0, NOW),
-        ]);
+        await stores.jobs.add(
+          [
+            startAttemptJob(aMessage({ smsId: SOUND }), 0, NOW),
+            startAttemptJob(aMessage({ smsId: POISONED }), 0, NOW),
+          ],
+          NOW,
+        );
       });
       await database.knex.raw(
         `CREATE TRIGGER poison BEFORE UPDATE ON messages WHEN NEW.sms_id = '${POISONED}'

@@ -204,7 +204,7 @@ describe('WorkerHeartbeat', () => {
 
     beforeEach(async () => {
       const jobs = [1, 2].map((n) => startAttemptJob(aMessage({ smsId: anSmsId(n) }), 0, NOW));
-      await world.unitOfWork.run((stores) => stores.jobs.add(jobs));
+      await world.unitOfWork.run((stores) => stores.jobs.add(jobs, NOW));
     });
 
     it('WorkerHeartbeat hands back the jobs of a worker that is gone, once, and wakes the work loop', async () => {
@@ -244,7 +244,7 @@ describe('WorkerHeartbeat', () => {
       await heartbeatOf('gone').beat();
       for (let heartbeats = 0; heartbeats < 3; heartbeats += 1) await heartbeat.beat();
       const webhook = deliverWebhooksJob({ projectId: 'p1', endpoint: 'https://example.test/' }, NOW);
-      await world.unitOfWork.run((stores) => stores.jobs.add([webhook]));
+      await world.unitOfWork.run((stores) => stores.jobs.add([webhook], NOW));
       await leaseBy('a');
       world.clock.at = NOW + 1;
       await leaseBy('a');

@@ -160,10 +160,13 @@ describe('the jobs of operators', () => {
   it('the overview has the jobs by kind and state, and the workers, the latest seen first', async () => {
     await deadLetteredMessages(1);
     await world.unitOfWork.run(async ({ jobs, workers }) => {
-      await jobs.add([
-        runRetentionJob(NOW),
-        removeReportJob({ id: REPORT_ID, projectId: PROJECT_ID, createdAt: NOW }, NOW),
-      ]);
+      await jobs.add(
+        [
+          runRetentionJob(NOW),
+          removeReportJob({ id: REPORT_ID, projectId: PROJECT_ID, createdAt: NOW }, NOW),
+        ],
+        NOW,
+      );
       await workers.markSeen('gone', NOW - 15_001);
       await workers.markSeen('newest', NOW - 1);
       await workers.markSeen('old', NOW - 15_000);

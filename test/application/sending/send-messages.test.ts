@@ -76,9 +76,9 @@ function world({ untriedMax = UNTRIED_MESSAGES_MAX, countedSlice = COUNTED_SLICE
         const slow = new Proxy(jobs, {
           get: (target, name) =>
             name === 'add'
-              ? async (added: Parameters<typeof jobs.add>[0]) => {
+              ? async (...added: Parameters<typeof jobs.add>) => {
                   await held.mayWrite.opened;
-                  await jobs.add(added);
+                  await jobs.add(...added);
                 }
               : Reflect.get(target, name).bind(target),
         });

@@ -87,6 +87,7 @@ describe('DeliverWebhooks', () => {
       const endpoints = new Set(events.map(({ endpoint }) => endpoint));
       await jobs.add(
         [...endpoints].map((endpoint) => deliverWebhooksJob({ projectId: PROJECT_ID, endpoint }, NOW)),
+        NOW,
       );
     });
   }

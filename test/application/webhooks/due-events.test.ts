@@ -40,7 +40,7 @@ describe('the job of a destination', () => {
     world = await openApplication();
     await world.unitOfWork.run(async ({ jobs, webhookEvents }) => {
       await webhookEvents.insert([anEvent(2, -1), anEvent(1), anEvent(3, 5 * SECOND_MS)]);
-      await jobs.add([deliverWebhooksJob(DESTINATION, NOW)]);
+      await jobs.add([deliverWebhooksJob(DESTINATION, NOW)], NOW);
     });
     job = await leaseJob();
   });

@@ -34,7 +34,7 @@ describe('RecordDeliveries', () => {
 
   beforeEach(async () => {
     world = await openApplication();
-    await world.unitOfWork.run(({ jobs }) => jobs.add([deliverWebhooksJob(DESTINATION, NOW)]));
+    await world.unitOfWork.run(({ jobs }) => jobs.add([deliverWebhooksJob(DESTINATION, NOW)], NOW));
     const [leased] = await world.lease();
     job = leased as LeasedJob<WebhookWork>;
   });
@@ -176,7 +176,12 @@ describe('RecordDeliveries', () => {
     });
     await store(...events);
     const destinations = events.map(({ endpoint }) => ({ ...DESTINATION, endpoint }));
-    await world.unitOfWork.run(({ jobs }) => jobs.add(destinations.map((to) => deliverWebhooksJob(to, NOW))));
+    await world.unitOfWork.run(({ jobs }) =>
+      jobs.add(
+        destinations.map((to) => deliverWebhooksJob(to, NOW)),
+        NOW,
+      ),
+    );
     const leased = (await world.lease()) as readonly LeasedJob<WebhookWork>[];
     for (const event of events) {
       const own = leased.find(({ work }) => work.endpoint === event.endpoint);

@@ -28,6 +28,7 @@ it('barid redrive makes every dead-letter job due in slices, each with a record 
       Array.from({ length: JOBS }, (_, index) =>
         startAttemptJob(aMessage({ smsId: anSmsId(index + 1) }), 0, NOW),
       ),
+      NOW,
     );
     const leased = await jobs.lease({ workerId: 'worker', now: NOW, until: NOW + 1, limit: JOBS });
     await jobs.fail(leased, { reason: 'planted', at: NOW, retryAt: NOW, failuresMax: 1 });

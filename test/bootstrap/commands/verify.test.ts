@@ -75,7 +75,7 @@ it('verify prints differences in IQD and dead-letter jobs, and ends with 1 until
 
   const job = startAttemptJob(aMessage(), 0, NOW);
   await unitOfWork.run(async (stores) => {
-    await stores.jobs.add([job]);
+    await stores.jobs.add([job], NOW);
     const leased = await stores.jobs.lease({ workerId: 'worker', now: NOW, until: NOW + 1, limit: 1 });
     await stores.jobs.fail(leased, {
       reason: 'planted\u001b[2J\nverify: all is well',

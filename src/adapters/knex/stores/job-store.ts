@@ -109,14 +109,14 @@ export class SqlJobStore implements JobStore {
     this.#session = session;
   }
 
-  async add(jobs: readonly Job[], now?: number): Promise<void> {
+  async add(jobs: readonly Job[], now: number): Promise<void> {
     await this.#session.insert(
       INSERT_JOB,
       rowsOf(jobs, now, () => FIRST_FENCING_TOKEN),
     );
   }
 
-  async scheduleNoLaterThan(jobs: readonly Job[], now?: number): Promise<void> {
+  async scheduleNoLaterThan(jobs: readonly Job[], now: number): Promise<void> {
     // The id may have had a job before: a token made of the due time is not one of that job's.
     await this.#session.insert(
       SCHEDULE_NO_LATER_THAN,
@@ -381,7 +381,7 @@ function roundRobin(
 }
 
 /** Of equal ids the last. */
-function rowsOf(jobs: readonly Job[], now = Number.NEGATIVE_INFINITY, firstToken: (job: Job) => number) {
+function rowsOf(jobs: readonly Job[], now: number, firstToken: (job: Job) => number) {
   const latest = new Map(jobs.map((job) => [job.id, job]));
   return [...latest.values()].map((job) => ({
     id: job.id,

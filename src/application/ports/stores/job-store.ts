@@ -10,15 +10,15 @@ export type LastServed = Map<JobPriority, string>;
  */
 export interface JobStore {
   /**
-   * Adds jobs. One whose id exists gets the new due time, and a lease on it is void. With `now`, jobs that are due
-   * already are available to the next lease; the others become available when they come due, the oldest first.
+   * Adds jobs. One whose id exists gets the new due time, and a lease on it is void. Jobs that are due at `now` are
+   * available to the next lease; the others become available when they come due, the oldest first.
    */
-  add(jobs: readonly Job[], now?: number): Promise<void>;
+  add(jobs: readonly Job[], now: number): Promise<void>;
   /**
-   * Adds jobs. One whose id exists is due at the earlier of both instants; while it is leased it stays as it is. `now` is
-   * for the same as in `add`.
+   * Adds jobs. One whose id exists is due at the earlier of both instants; while it is leased it stays as it is. They become
+   * available as in `add`.
    */
-  scheduleNoLaterThan(jobs: readonly Job[], now?: number): Promise<void>;
+  scheduleNoLaterThan(jobs: readonly Job[], now: number): Promise<void>;
   /**
    * Leases up to `limit` jobs that are due at `now`: by priority, within a priority round-robin over projects by their weights,
    * and of a project the longest due first; `firstLeaseRound` has the rule. Nobody else gets them before `until`, when they are
