@@ -88,19 +88,6 @@ export class Batcher<Item, Result> {
     });
   }
 
-  /** Resolves once all items are done, in one batch or several; rejects with the first error. */
-  submitAll(items: readonly Item[]): Promise<void> {
-    if (items.length === 0) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      let open = items.length;
-      const done = (): void => {
-        open -= 1;
-        if (open === 0) resolve();
-      };
-      this.#queue.add(items.map((item) => ({ item, repeated: false, resolve: done, reject })));
-    });
-  }
-
   /**
    * Calls `settled` once for each item: with null when it is done, else with its error. Resolves when no other item waits for
    * these: each is settled, or its project has met a lock. An item of a project that is locked already, and of which a full batch

@@ -239,42 +239,6 @@ describe('the batcher', () => {
     expect(outcomes).toEqual(Array.from({ length: count }, (_, item) => `result ${item}`));
   });
 
-  it('a batcher resolves a list when its last item is done, in whatever batch', async () => {
-    const held = new HeldWork();
-    const batcher = batcherOf(held.work);
-    const items = Array.from({ length: BATCH_ITEMS_MAX + 1 }, (_, item) => item);
-    let isDone = false;
-    const all = batcher.submitAll(items).then(() => {
-      isDone = true;
-    });
-    const alone = batcher.submit(999);
-    const first = await held.next();
-    first.finish(named(first.items));
-    const second = await held.next();
-    expect([first.items.length, second.items]).toEqual([256, [256, 999]]);
-    expect(isDone).toBe(false);
-    second.finish(named(second.items));
-    await all;
-    expect(await alone).toBe('result 999');
-  });
-
-  it('a batcher rejects a list with the first error of its items, and does the others', async () => {
-    const done: number[] = [];
-    const batcher = batcherOf(async (items: readonly number[]) => {
-      if (items.includes(2)) throw new Error(`poison among ${items.length}`);
-      done.push(...items);
-      return named(items);
-    });
-    await expect(batcher.submitAll([1, 2, 3])).rejects.toThrow('poison among 1');
-    await batcher.submit(4);
-    expect(done).toEqual([1, 3, 4]);
-  });
-
-  it('a batcher resolves an empty list at once', async () => {
-    const batcher = batcherOf(() => Promise.reject(new Error('There is nothing to do')));
-    await expect(batcher.submitAll([])).resolves.toBeUndefined();
-  });
-
   it('a batcher repeats a failed batch item by item, marked as repeated, and lets the poisoned item fail alone', async () => {
     const runs: { items: readonly number[]; repeated: boolean }[] = [];
     const poisoned = 2;
@@ -436,10 +400,10 @@ describe('the batcher', () => {
     const away = new StorageAway(new Error('silence'));
     const first = expect(batcher.submit(1)).rejects.toBe(away);
     const batch = await held.next();
-    const waiting = expect(batcher.submitAll([2, 3])).rejects.toBe(away);
+    const waiting = [2, 3].map((item) => expect(batcher.submit(item)).rejects.toBe(away));
     clock.at += REPEATS_END_MS + 1;
     batch.fail(away);
-    await Promise.all([first, waiting]);
+    await Promise.all([first, ...waiting]);
     const later = batcher.submit(4);
     const next = await held.next();
     expect([next.items, held.waiting]).toEqual([[4], 0]);
@@ -946,16 +910,16 @@ describe('the batcher', () => {
           onIsolated: (items) => isolated.push(...items),
         },
       );
-      await batcher.submitAll([11, 21]);
+      await Promise.all([11, 21].map((item) => batcher.submit(item)));
       expect([asked, isolated]).toEqual([0, []]);
       locks = 1;
-      await batcher.submitAll([11, 21]);
+      await Promise.all([11, 21].map((item) => batcher.submit(item)));
       expect([asked, isolated]).toEqual([1, [11, 21]]);
       clock.at += ISOLATION_MS - 1;
-      await batcher.submitAll([12, 22]);
+      await Promise.all([12, 22].map((item) => batcher.submit(item)));
       expect([asked, isolated]).toEqual([2, [11, 21, 12, 22]]);
       clock.at += 1;
-      await batcher.submitAll([13, 23]);
+      await Promise.all([13, 23].map((item) => batcher.submit(item)));
       expect([asked, isolated]).toEqual([2, [11, 21, 12, 22]]);
     });
   });
@@ -1125,7 +1089,8 @@ describe('the batcher', () => {
       runs.push(`${items} ${lockWait}`);
       throw new StorageLocked(new Error('lock timeout'));
     });
-    await expect(batcher.submitAll([1, 2])).rejects.toThrow('lock timeout');
+    const all = [1, 2].map((item) => expect(batcher.submit(item)).rejects.toThrow('lock timeout'));
+    await Promise.all(all);
     expect(runs).toEqual(['1,2 long']);
   });
 
