@@ -20,6 +20,7 @@ import {
   VERIFY_TOKEN,
   WABA_ID,
 } from './cloud-api-peer.ts';
+import { IDLE_EVENT_LOOP } from './idle-event-loop.ts';
 import { providerTls } from './provider-tls.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
@@ -76,6 +77,7 @@ export function cloudApi({
     {
       name: 'meta',
       clock,
+      eventLoop: IDLE_EVENT_LOOP,
       logger,
       hmac: nodeHmac,
       whatsappDirectory: directory,

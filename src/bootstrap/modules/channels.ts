@@ -6,6 +6,7 @@ import { UndiciProviderHttp } from '../../adapters/egress/undici-provider-http.t
 import { type SimulatedMessage, Simulator } from '../../adapters/simulator/simulator.ts';
 import type { ChannelProvider, ChannelProviders } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
+import type { EventLoop } from '../../application/ports/event-loop.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderCallbacks } from '../../application/ports/provider-callback.ts';
 import type { UnitOfWork } from '../../application/ports/unit-of-work.ts';
@@ -44,11 +45,19 @@ export const channels = (
       (
         simulator: ChannelProvider,
         clock: Clock,
+        eventLoop: EventLoop,
         logger: Logger,
         hmac: Hmac,
         whatsappDirectory: WhatsappDirectory,
-      ) => liveProviders(config, simulator, { clock, logger, hmac, whatsappDirectory, decorate }),
-      [adapters.simulatorProvider, ports.clock, ports.logger, ports.hmac, ports.whatsappDirectory],
+      ) => liveProviders(config, simulator, { clock, eventLoop, logger, hmac, whatsappDirectory, decorate }),
+      [
+        adapters.simulatorProvider,
+        ports.clock,
+        ports.eventLoop,
+        ports.logger,
+        ports.hmac,
+        ports.whatsappDirectory,
+      ],
     );
     bind(ports.channelProviders).toResolvedValue(
       (simulator: ChannelProvider, live: readonly LiveProvider[]) =>

@@ -5,6 +5,7 @@ import { HmacRequestHasher } from '../../adapters/node/hmac-request-hasher.ts';
 import { nodeHmac } from '../../adapters/node/node-hmac.ts';
 import { RandomIdSource } from '../../adapters/node/random-id-source.ts';
 import { LocalWakeSignal } from '../../adapters/timer/local-wake-signal.ts';
+import { NodeEventLoop } from '../../adapters/timer/node-event-loop.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { adapters, ports } from '../tokens.ts';
@@ -17,10 +18,11 @@ export interface SystemParts {
   readonly keepsPlatformLimits?: boolean;
 }
 
-/** Time, chance, secrets and the log. */
+/** Time, the event loop, chance, secrets and the log. */
 export const system = ({ clock, logger, secretKey, keepsPlatformLimits = true }: SystemParts) =>
   new ContainerModule(({ bind }) => {
     bind(ports.clock).toConstantValue(clock);
+    bind(ports.eventLoop).toConstantValue(new NodeEventLoop());
     bind(ports.logger).toConstantValue(logger);
     const ids = new RandomIdSource();
     bind(ports.idSource).toConstantValue(ids);

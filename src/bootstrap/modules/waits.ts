@@ -1,5 +1,4 @@
 import { ContainerModule } from 'inversify';
-import { NodeEventLoop } from '../../adapters/timer/node-event-loop.ts';
 import { timedDelay } from '../../adapters/timer/timed-delay.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { KEY_USE_INTERVAL_MS } from '../../application/access/key-uses.ts';
@@ -17,7 +16,6 @@ import { ports } from '../tokens.ts';
 export const waits = new ContainerModule(({ bind }) => {
   bind(ports.submitTimeout).toConstantValue(timedTimeout(SUBMIT_TIMEOUT_MS));
   bind(ports.resultRetryDelay).toConstantValue(timedDelay(RESULT_RETRY_MS));
-  bind(ports.eventLoop).toConstantValue(new NodeEventLoop());
   bind(ports.lockRetryDelay).toConstantValue(timedDelay(GATE_LOCK_RETRY_MS));
   bind(ports.recordBatchWindow).toConstantValue(timedDelay(RECORD_BATCH_WINDOW_MS));
   bind(ports.fetchInterval).toConstantValue(timedDelay(FETCH_INTERVAL_MS));

@@ -3,7 +3,6 @@ import { CloudApiCallback } from '../../adapters/cloud-api/cloud-api-callback.ts
 import { CloudApiPlatform } from '../../adapters/cloud-api/cloud-api-platform.ts';
 import { CloudApiProvider } from '../../adapters/cloud-api/cloud-api-provider.ts';
 import { GraphApi } from '../../adapters/cloud-api/graph-api.ts';
-import { NodeEventLoop } from '../../adapters/timer/node-event-loop.ts';
 import { TEMPLATE_NAME_CHARACTERS_MAX } from '../../domain/whatsapp/text-limits.ts';
 import { baseUrl } from './base-url.ts';
 import { hasMembers } from './has-members.ts';
@@ -52,7 +51,7 @@ const settings = (secret: SecretSchema) =>
 export const cloudApiKind: ProviderKind<ReturnType<typeof settings>> = {
   channels: ['whatsapp'],
   settings,
-  make(given, { name, clock, logger, hmac, whatsappDirectory, http }) {
+  make(given, { name, clock, eventLoop, logger, hmac, whatsappDirectory, http }) {
     const { accessToken, appSecret, verifyToken, version } = given;
     const graph = new GraphApi({ baseUrl: given.baseUrl, version, accessToken });
     const defaults = {
@@ -70,7 +69,7 @@ export const cloudApiKind: ProviderKind<ReturnType<typeof settings>> = {
         logger,
         defaults,
       }),
-      whatsappPlatform: new CloudApiPlatform({ graph, http: client, eventLoop: new NodeEventLoop() }),
+      whatsappPlatform: new CloudApiPlatform({ graph, http: client, eventLoop }),
       callback: new CloudApiCallback({ hmac, whatsappDirectory, appSecret, verifyToken, accessToken }),
     };
   },

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { TimedTls } from '../../adapters/egress/tls/timed-tls.ts';
 import type { ChannelProvider } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
+import type { EventLoop } from '../../application/ports/event-loop.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderCallback } from '../../application/ports/provider-callback.ts';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
@@ -16,6 +17,7 @@ export interface ProviderTools {
   /** The provider's name in the configuration. */
   readonly name: string;
   readonly clock: Clock;
+  readonly eventLoop: EventLoop;
   readonly logger: Logger;
   readonly hmac: Hmac;
   readonly whatsappDirectory: WhatsappDirectory;

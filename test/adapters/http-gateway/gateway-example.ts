@@ -4,6 +4,7 @@ import { httpGatewayKind } from '../../../src/bootstrap/providers/http-gateway.t
 import type { MadeProvider, ProviderTools } from '../../../src/bootstrap/providers/provider-kind.ts';
 import { secretIn } from '../../../src/bootstrap/providers/secret.ts';
 import { NOW } from '../../support/builders.ts';
+import { IDLE_EVENT_LOOP } from '../../support/idle-event-loop.ts';
 import { codeBlocks, Page } from '../../support/markdown.ts';
 import { providerTls } from '../../support/provider-tls.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
@@ -50,6 +51,7 @@ function toolsWith(timeoutMs: number, logger: RecordingLogger): ProviderTools {
   return {
     name: 'gateway',
     clock: { now: () => NOW },
+    eventLoop: IDLE_EVENT_LOOP,
     logger,
     hmac: nodeHmac,
     whatsappDirectory: { resourcesOf: async () => new Map(), phoneIdsOf: async () => new Map() },

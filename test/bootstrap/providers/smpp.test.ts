@@ -9,6 +9,7 @@ import { secretIn } from '../../../src/bootstrap/providers/secret.ts';
 import { smppKind } from '../../../src/bootstrap/providers/smpp.ts';
 import { SMSC_MISSING, Smsc } from '../../adapters/smpp/peer/smsc.ts';
 import { aSubmission } from '../../support/builders.ts';
+import { IDLE_EVENT_LOOP } from '../../support/idle-event-loop.ts';
 import { providerTls } from '../../support/provider-tls.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
@@ -177,6 +178,7 @@ describe.skipIf(SMSC_MISSING !== null)(
       const { provider, callback } = smppKind.make(given, {
         name: 'operator',
         clock: new SystemClock(),
+        eventLoop: IDLE_EVENT_LOOP,
         logger: new RecordingLogger(),
         hmac: nodeHmac,
         whatsappDirectory: { resourcesOf: async () => new Map(), phoneIdsOf: async () => new Map() },

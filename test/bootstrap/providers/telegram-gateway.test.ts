@@ -6,6 +6,7 @@ import type { WhatsappDirectory } from '../../../src/application/ports/whatsapp-
 import { secretIn } from '../../../src/bootstrap/providers/secret.ts';
 import { telegramGatewayKind } from '../../../src/bootstrap/providers/telegram-gateway.ts';
 import { aSubmission, NOW } from '../../support/builders.ts';
+import { IDLE_EVENT_LOOP } from '../../support/idle-event-loop.ts';
 import { providerTls } from '../../support/provider-tls.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { signReport, TelegramPeer } from '../../support/telegram-peer.ts';
@@ -93,6 +94,7 @@ describe('the kind telegram-gateway', () => {
     const { provider, callback } = telegramGatewayKind.make(data, {
       name: 'tg',
       clock,
+      eventLoop: IDLE_EVENT_LOOP,
       logger: new RecordingLogger(),
       hmac: nodeHmac,
       whatsappDirectory: {} as WhatsappDirectory,

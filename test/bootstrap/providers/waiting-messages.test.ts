@@ -14,6 +14,7 @@ import { telegramGatewayKind } from '../../../src/bootstrap/providers/telegram-g
 import { aSubmission, NOW } from '../../support/builders.ts';
 import { PLATFORM_PHONE_ID } from '../../support/cloud-api-peer.ts';
 import { aLinkedBusiness, directoryOf } from '../../support/cloud-api-world.ts';
+import { IDLE_EVENT_LOOP } from '../../support/idle-event-loop.ts';
 import { portOf } from '../../support/port-of.ts';
 import { providerTls } from '../../support/provider-tls.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
@@ -34,6 +35,7 @@ afterAll(() => {
 const tools: ProviderTools = {
   name: 'busy',
   clock: { now: () => NOW },
+  eventLoop: IDLE_EVENT_LOOP,
   logger: new RecordingLogger(),
   hmac: nodeHmac,
   whatsappDirectory: directoryOf([aLinkedBusiness()]),
