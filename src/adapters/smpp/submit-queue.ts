@@ -134,7 +134,7 @@ export class SubmitQueue {
     });
   }
 
-  /** Sends nothing any more. Called behind `endBegun`. Messages without a response go on waiting for it until their session ends. */
+  /** Sends nothing any more; called behind `endBegun`. Messages without a response wait for it until their session ends. */
   close(): void {
     this.#isClosed = true;
     for (const cancel of this.#timers) cancel();
