@@ -87,9 +87,9 @@ export class CloudApiProvider implements ChannelProvider {
     }
     const request = { ...graph.post(`${planned.phoneNumberId}/messages`, planned.body), backlog: submission };
     const isVerification = submission.content.smsType === 'verification';
-    const response = graph.read(await http.send(request));
-    const result = this.#resultOf(response, submission.phoneNumber, isVerification);
-    http.noteResult(submission.projectId, result);
+    const response = await http.send(request);
+    const result = this.#resultOf(graph.read(response), submission.phoneNumber, isVerification);
+    http.noteResult(submission.projectId, response, result);
     return result;
   }
 

@@ -137,8 +137,8 @@ export class UndiciProviderHttp implements ProviderHttp {
     });
   }
 
-  noteResult(projectId: string, result: SubmitResult): void {
-    this.#waiting.noteResult(projectId, result);
+  noteResult(projectId: string, response: ProviderResponse, result: SubmitResult): void {
+    if (response.kind === 'responded') this.#waiting.noteResult(projectId, result);
   }
 
   whenHandedOver(listener: (backlog: Backlog) => void): void {

@@ -71,7 +71,7 @@ export class HttpGatewayProvider implements ChannelProvider {
       backlog: submission,
     });
     const result = read(response, attempt);
-    http.noteResult(submission.projectId, result);
+    http.noteResult(submission.projectId, response, result);
     if (response.kind !== 'limited') this.#health = healthAfter(response);
     if (response.kind === 'responded' && CREDENTIALS_REJECTED.includes(response.status))
       this.#log.warn('provider_credentials_rejected', { provider: this.name, code: response.status });

@@ -47,11 +47,11 @@ export interface PduConnectionEvents {
   readonly onPdu: (pdu: IncomingPdu) => void;
   /** The PDUs of one round of the event loop were told. */
   readonly onRead: () => void;
-  /** What came is no PDU. `onOver` follows. */
+  /** What came is no PDU. The connection is over then. */
   readonly onInvalid: (problem: string) => void;
   /** The connection is over; what has come is read before `onOver`. */
   readonly onClosing: () => void;
-  /** Nothing more comes. Never called behind `end`. */
+  /** Nothing more comes. Never called after `end`. */
   readonly onOver: (reason: string) => void;
 }
 
@@ -134,7 +134,7 @@ export class PduConnection {
     if (!this.#isPaused) this.#read();
   }
 
-  /** What was written still goes out, if the SMSC reads it soon; also behind `end`. */
+  /** What was written still goes out, if the SMSC reads it soon, also when `end` follows. */
   closeSoon(): void {
     const socket = this.#socket;
     if (socket === null || socket.destroyed) return;
@@ -142,7 +142,7 @@ export class PduConnection {
     this.#destroySoon(socket);
   }
 
-  /** Ends it at once. */
+  /** Ends it at once, but for what `closeSoon` lets out. */
   end(): void {
     this.#state = 'over';
     const socket = this.#socket;

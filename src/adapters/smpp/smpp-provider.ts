@@ -29,8 +29,8 @@ import { SubmitQueue } from './submit-queue.ts';
 
 /** How long `start` waits for the binds, in milliseconds. */
 export const START_TIMEOUT_MS = 2_000;
-/** How long `close` waits for messages of which some parts are written, in milliseconds. */
-export const BEGUN_TIMEOUT_MS = 10_000;
+/** How long `close` waits for messages in parts that were begun, in milliseconds: a stop ends within 30 s. */
+export const BEGUN_TIMEOUT_MS = 7_000;
 /** How long `close` waits for the sink, and then for the response to its unbind, in milliseconds. */
 export const CLOSE_TIMEOUT_MS = 1_000;
 

@@ -92,16 +92,17 @@ export class SubmitQueue {
       });
     }
     this.#pumpAtRates();
+    if (this.#isEnding && this.#begun.every(({ isSettled }) => isSettled)) this.#onBegunEnded();
   }
 
   /** Returns how many parts were written. */
   #pumpOnce(): number {
     const sessions = this.#options.sessions();
     if (this.#isEnding || sessions.length === 0) {
-      for (const message of this.#waiting.takeAll()) message.giveUpUnwritten('The SMSC is not connected');
+      const reason = this.#isEnding ? 'The service stops' : 'The SMSC is not connected';
+      for (const message of this.#waiting.takeAll()) message.giveUpUnwritten(reason);
     }
     if (this.#begun.length > 0) this.#continueBegun();
-    if (this.#isEnding && this.#begun.length === 0) this.#onBegunEnded();
     return this.#send(sessions);
   }
 
@@ -134,7 +135,7 @@ export class SubmitQueue {
     });
   }
 
-  /** Sends nothing any more; called behind `endBegun`. Messages without a response wait for it until their session ends. */
+  /** Sends nothing any more; called after `endBegun`. Messages without a response wait for it until their session ends. */
   close(): void {
     this.#isClosed = true;
     for (const cancel of this.#timers) cancel();

@@ -8,7 +8,7 @@ import {
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
-import { type SubmitResult, unknownResult } from '../../domain/providers/submit-result.ts';
+import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 import { rejectedBy } from './telegram-errors.ts';
 
@@ -70,21 +70,21 @@ export class TelegramClient {
     backlog?: Backlog,
   ): Promise<GatewayResponse> {
     const { http, baseUrl, token } = this.#options;
-    const response = readResponse(
-      await http.send({
-        method: 'POST',
-        url: `${baseUrl}/${method}`,
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          accept: 'application/json',
-        },
-        body: JSON.stringify(parameters),
-        ...(backlog === undefined ? {} : { backlog }),
-      }),
-    );
-    if (backlog !== undefined) http.noteResult(backlog.projectId, submitResultOf(response));
-    return response;
+    const response = await http.send({
+      method: 'POST',
+      url: `${baseUrl}/${method}`,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json',
+      },
+      body: JSON.stringify(parameters),
+      ...(backlog === undefined ? {} : { backlog }),
+    });
+    const read = readResponse(response);
+    const result = resultOf(read);
+    if (backlog !== undefined && result !== null) http.noteResult(backlog.projectId, response, result);
+    return read;
   }
 
   whenHandedOver(listener: (backlog: Backlog) => void): void {
@@ -119,10 +119,10 @@ function readResponse(response: ProviderResponse): GatewayResponse {
   return isSuccessStatus(status) ? { kind: 'done', result: read.result } : unclear;
 }
 
-/** What a response says of the request alone: the message that Telegram did not have may go later. */
-function submitResultOf(response: GatewayResponse): SubmitResult {
+/** What a response says of its request, whatever method it called; null when that is not clear. */
+function resultOf(response: GatewayResponse): SubmitResult | null {
   if (response.kind === 'done') return { kind: 'accepted', providerMessageIds: [] };
-  return response.kind === 'error' ? rejectedBy(response.code) : unknownResult(response.reason);
+  return response.kind === 'error' ? rejectedBy(response.code) : null;
 }
 
 function codeOf(error: unknown): string {

@@ -35,10 +35,10 @@ export interface ProviderHttp {
   /** Never rejects. */
   send(request: ProviderRequest): Promise<ProviderResponse>;
   /**
-   * Notes what the response to a request of the project says, as soon as `send` resolves: while the provider throttles the
-   * project, its requests go out at a rate.
+   * Notes what a response to a request of the project says, as soon as `send` resolves: while the provider throttles the project,
+   * its requests go out at a rate. What got no response says nothing.
    */
-  noteResult(projectId: string, result: SubmitResult): void;
+  noteResult(projectId: string, response: ProviderResponse, result: SubmitResult): void;
   /** The listener is told of each request that goes out. There is one at most. */
   whenHandedOver(listener: (backlog: Backlog) => void): void;
   /** How many more requests of a backlog go out at once, and how many of it wait. */

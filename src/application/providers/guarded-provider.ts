@@ -159,7 +159,8 @@ export class GuardedProvider implements ChannelProvider {
   #tookNothing(result: SubmitResult, { project, common }: ProviderCircuits): boolean {
     if (result.kind === 'accepted') this.#throttledAll = null;
     if (!isThrottled(result)) return false;
-    const isOpen = project.breaker.openUntil !== null || common.openUntil !== null;
+    const { openUntil, projectOpenUntil } = common;
+    const isOpen = [project.breaker.openUntil, openUntil, projectOpenUntil].some((each) => each !== null);
     this.#throttledAll = afterThrottled(this.#throttledAll, isOpen, this.#ports.clock.now());
     return takesNothing(this.#throttledAll);
   }

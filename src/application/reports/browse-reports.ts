@@ -62,8 +62,8 @@ export class BrowseReports {
   }
 
   /**
-   * The report with the file of this id, for everybody who knows it. Throws `Rejected` when there is none, or not yet, and when
-   * the report is expired or deleted.
+   * The report with the file of this id, one of `isFileId`, for everybody who knows it. Throws `Rejected` when there is none, or
+   * not yet, and when the report is expired or deleted.
    */
   async ofFile(fileId: string): Promise<Report> {
     const { unitOfWork, clock } = this.#ports;

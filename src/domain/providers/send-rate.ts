@@ -17,13 +17,13 @@ export interface Results {
 }
 
 /**
- * How a result counts: `taken` also when something is wrong with the message. Null when it says nothing of the rate: the provider
- * may not have seen the request, or takes nothing for another reason.
+ * How the result of a request counts that the provider responded to: `taken` also when something is wrong with the message. Null
+ * when it says nothing of the rate: the provider takes nothing for another reason, or may not have taken it.
  */
 export function countedAs(result: SubmitResult): keyof Results | null {
   if (isThrottled(result)) return 'rejected';
-  const isTaken = result.kind === 'accepted' || (result.kind === 'rejected' && result.cause === undefined);
-  return isTaken ? 'taken' : null;
+  const saysNothing = result.kind === 'unknown' || (result.kind === 'rejected' && result.cause === 'busy');
+  return saysNothing ? null : 'taken';
 }
 
 /** Whether half or more are rejected: the project sends more than the provider takes. */

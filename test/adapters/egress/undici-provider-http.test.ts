@@ -377,8 +377,9 @@ describe('the HTTP client of a provider', () => {
     const http = client({ freshMs: SOON_MS });
     const send = (path: string, priority: JobPriority) =>
       http.send({ method: 'POST', url: peer.url(path), backlog: { priority, projectId: 'a' } });
-    expect(await send('/first', 'code')).toMatchObject({ status: 429 });
-    http.noteResult('a', rejectedAs('throttled', 'HTTP 429'));
+    const first = await send('/first', 'code');
+    expect(first).toMatchObject({ status: 429 });
+    http.noteResult('a', first, rejectedAs('throttled', 'HTTP 429'));
     const throttledAt = performance.now();
     expect(http.capacity({ priority: 'code', projectId: 'a' })).toMatchObject({ passing: 0, ofRate: 0 });
     expect(http.capacity({ priority: 'code', projectId: 'b' })).not.toHaveProperty('ofRate');
@@ -397,12 +398,12 @@ describe('the HTTP client of a provider', () => {
     });
     const http = client();
     const submit = async (projectId: string) => {
-      await http.send({
+      const response = await http.send({
         method: 'POST',
         url: peer.url(`/${projectId}`),
         backlog: { priority: 'code', projectId },
       });
-      http.noteResult(projectId, rejectedAs('throttled', 'HTTP 429'));
+      http.noteResult(projectId, response, rejectedAs('throttled', 'HTTP 429'));
     };
     const others = Array.from({ length: PROVIDER_REQUESTS_MAX - 1 }, (_, index) => submit(`other-${index}`));
     const [first, second] = [submit('a'), submit('a')];
@@ -412,6 +413,14 @@ describe('the HTTP client of a provider', () => {
     expect(http.capacity({ priority: 'code', projectId: 'a' })).toMatchObject({ waiting: 1, ofRate: 0 });
     await http.close();
     await Promise.all([...others, second]);
+  });
+
+  it('what got no response says nothing of the rate of its project', async () => {
+    const http = client();
+    const result = rejectedAs('throttled', 'HTTP 429');
+    http.noteResult('a', { kind: 'not-sent', reason: 'ECONNREFUSED' }, result);
+    http.noteResult('a', { kind: 'limited', reason: 'More messages wait' }, result);
+    expect(http.capacity({ priority: 'code', projectId: 'a' })).not.toHaveProperty('ofRate');
   });
 
   it('of the requests that wait the codes are sent first, then projects in rotation', async () => {

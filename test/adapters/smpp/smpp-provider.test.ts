@@ -846,6 +846,19 @@ describeWithSmsc('the SMPP provider is closed', () => {
     expect(world.timers.all).toEqual([]);
   });
 
+  it('the SMPP provider closes at once when the time of the last text in parts is over', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
+    const begun = world.provider.submit(aSubmission({ text: 'a'.repeat(200), attemptTimeoutMs: 30_000 }));
+    await world.timers.begun(THROTTLED_PART_WAIT_MS);
+    await responded(smsc, world);
+    const closing = world.provider.close();
+    world.uptimeMs += 30_000;
+    world.timers.expire(THROTTLED_PART_WAIT_MS);
+    expect(await begun).toMatchObject({ kind: 'unknown' });
+    await closing;
+  });
+
   it('the SMPP provider closes although the SMSC does not respond to a later part', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { hold: true }] });

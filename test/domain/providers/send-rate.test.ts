@@ -45,8 +45,8 @@ it.each<[string, SubmitResult, 'taken' | 'rejected' | null]>([
   ['rejects with the end of the chain', rejectedAs('ends-chain', 'no'), 'taken'],
   ['throttles', rejectedAs('throttled', 'no'), 'rejected'],
   ['rejects as busy', rejectedAs('busy', 'no'), null],
-  ['rejects as limited', rejectedAs('limited', 'no'), null],
-  ['rejects for the sender', rejectedAs('sender', 'no'), null],
+  ['rejects as limited', rejectedAs('limited', 'no'), 'taken'],
+  ['rejects for the sender', rejectedAs('sender', 'no'), 'taken'],
   ['leaves unknown', unknownResult('no'), null],
 ])('a request that the provider %s counts for the rate as it says', (_, result, counted) => {
   expect(countedAs(result)).toBe(counted);

@@ -4,8 +4,8 @@ import { onNextRound } from '../../../../application/concurrency/next-round.ts';
 import type { ConnectionTable } from './connection-table.ts';
 
 /**
- * Marks a connection as busy in the table while it has an open request that has come whole. A request whose body comes later
- * than its head keeps the connection no more than none does until it has come: anybody may send one slowly.
+ * Marks a connection as busy in the table while it has an open request besides those whose bodies are late. A request whose body
+ * comes later than its head keeps the connection no more than none does until it has come: anybody may send one slowly.
  */
 export class BusyMark {
   readonly #socket: Socket;
