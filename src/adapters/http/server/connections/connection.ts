@@ -218,9 +218,15 @@ export class Connection implements Waiting {
     return true;
   }
 
+  /**
+   * Whether the first request that waits may be served. One of an unknown caller is served alone: while nothing is read from the
+   * connection nobody sees that its caller has left, and the next reply tells it.
+   */
   #mayServe(): boolean {
-    if (this.#socket.destroyed || this.unread.isTooMuch) return false;
-    return this.#served < this.#limits.connectionRequestsMax;
+    const [next] = this.#waiting;
+    if (next === undefined || this.#socket.destroyed || this.unread.isTooMuch) return false;
+    const isUnknown = this.#parts.queueKeyOf(next[0]).group === 'unknown';
+    return this.#served < (isUnknown ? 1 : this.#limits.connectionRequestsMax);
   }
 
   #queue(): void {
