@@ -149,9 +149,9 @@ export class OutgoingMessage {
   }
 
   /** It waits no longer for responses. Those that come all the same are told with `takenLate`. */
-  giveUp(reason: string): void {
+  giveUp(reason: string, cause?: 'limited'): void {
     this.giveUpUnwritten(reason);
-    this.#endUnknown(reason);
+    this.#endUnknown(reason, cause);
     for (const part of this.#parts) {
       if (part.state !== 'in-flight') continue;
       part.state = 'responded';
@@ -222,10 +222,10 @@ export class OutgoingMessage {
     }
   }
 
-  #endUnknown(reason: string): void {
+  #endUnknown(reason: string, cause?: 'limited'): void {
     // Receipts under the ids of some parts would make the whole message delivered.
     const isWhole = this.#taken === this.#parts.length;
-    this.#end(unknownResult(reason, isWhole ? this.#knownIds() : []));
+    this.#end(unknownResult(reason, isWhole ? this.#knownIds() : [], cause));
   }
 
   #end(result: SubmitResult): void {

@@ -193,7 +193,7 @@ export class SubmitQueue {
   #giveUpLate(message: OutgoingMessage): void {
     if (message.session !== null) this.#countUnwritten(message, -message.unwritten);
     message.giveUpUnwritten('More messages wait than the SMSC takes', 'limited');
-    message.giveUp('The time of the attempt was over before all parts were sent');
+    message.giveUp('The time of the attempt was over before all parts were sent', 'limited');
   }
 
   #write(message: OutgoingMessage, session: SmppSession): void {

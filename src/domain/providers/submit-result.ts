@@ -13,7 +13,13 @@ export type SubmitResult =
       readonly endsChain: boolean;
       readonly cause?: RejectionCause;
     }
-  | { readonly kind: 'unknown'; readonly reason: string; readonly providerMessageIds: readonly string[] };
+  | {
+      readonly kind: 'unknown';
+      readonly reason: string;
+      readonly providerMessageIds: readonly string[];
+      /** Present when its time was over at a limit before all of it was sent. */
+      readonly cause?: 'limited';
+    };
 
 /** The caller of a provider waits this long for its submit result, in milliseconds. */
 export const SUBMIT_TIMEOUT_MS = 10_000;
@@ -25,8 +31,13 @@ export function rejectedAs(about: RejectionClass, reason: string): SubmitResult 
 }
 
 /** The result of a message that the provider may have taken, under these ids. */
-export function unknownResult(reason: string, providerMessageIds: readonly string[] = []): SubmitResult {
-  return { kind: 'unknown', reason, providerMessageIds };
+export function unknownResult(
+  reason: string,
+  providerMessageIds: readonly string[] = [],
+  cause?: 'limited',
+): SubmitResult {
+  const unknown = { kind: 'unknown', reason, providerMessageIds } as const;
+  return cause === undefined ? unknown : { ...unknown, cause };
 }
 
 /** Whether another provider of the channel may have the message: this one certainly did not take it, for a reason of its own. */
@@ -48,10 +59,12 @@ export function isThrottled(result: SubmitResult): boolean {
 /**
  * Whether the provider did its work; null when the result says nothing of that. A rejection of one message, sender or recipient
  * says nothing: it may come from a front end, or from this service, while the provider takes no message of anybody. One that is
- * throttled says nothing either, for the rate of the project follows it, unless the provider took nothing lately.
+ * throttled says nothing either, for the rate of the project follows it, unless the provider took nothing lately; nor does a
+ * message whose time was over at a limit.
  */
 export function didItsWork(result: SubmitResult, tookNothing: boolean): boolean | null {
   if (result.kind === 'accepted') return true;
-  const isAway = result.kind === 'unknown' || result.cause === 'busy' || (tookNothing && isThrottled(result));
+  if (result.kind === 'unknown') return result.cause === undefined ? false : null;
+  const isAway = result.cause === 'busy' || (tookNothing && isThrottled(result));
   return isAway ? false : null;
 }

@@ -639,6 +639,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     world.timers.expire(1_000);
     expect(await submitting).toEqual({
       kind: 'unknown',
+      cause: 'limited',
       reason: 'The time of the attempt was over before all parts were sent',
       providerMessageIds: [],
     });
@@ -855,7 +856,7 @@ describeWithSmsc('the SMPP provider is closed', () => {
     const closing = world.provider.close();
     world.uptimeMs += 30_000;
     world.timers.expire(THROTTLED_PART_WAIT_MS);
-    expect(await begun).toMatchObject({ kind: 'unknown' });
+    expect(await begun).toMatchObject({ kind: 'unknown', cause: 'limited' });
     await closing;
   });
 

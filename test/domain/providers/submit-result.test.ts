@@ -37,6 +37,7 @@ const ACCEPTED: SubmitResult = { kind: 'accepted', providerMessageIds: ['17'] };
 test.each<[what: string, result: SubmitResult, next: boolean, later: boolean, worked: boolean | null]>([
   ['accepted', ACCEPTED, false, false, true],
   ['unknown', unknownResult('No response'), false, false, false],
+  ['unknown at a limit', unknownResult('Too late', [], 'limited'), false, false, null],
   ['busy', rejectedAs('busy', ''), true, true, false],
   ['throttled', THROTTLED, true, true, null],
   ['limited', rejectedAs('limited', ''), true, true, null],
