@@ -96,6 +96,10 @@ export class Connection implements Waiting {
   #waitsFor: Reading | null = null;
   /** Whether it is among the connections that are served next. */
   #isQueued = false;
+  /** It has had no request. */
+  #isNew = true;
+  /** Nothing is served yet: it may have ended behind its first requests. */
+  #isHeld = false;
   /** It has had more requests than it may have. */
   #isStopped = false;
   /** The round of the event loop in which a request was served at once. */
@@ -175,19 +179,37 @@ export class Connection implements Waiting {
 
   take(request: IncomingMessage, response: ServerResponse): void {
     const isFirst = this.open.length === 0;
+    if (this.#isNew) this.#hold();
     this.open.push(response);
     this.#busyMark.noteOpen(request);
     this.#openLines += linesOf(request);
-    if (this.#isAtLimit()) this.#pause();
+    if (this.#isAtLimit() && !this.#isHeld) this.#pause();
     response.on('close', this.#onClose);
     if (leavesMuchUnread(request)) this.#limitReading(request);
-    if (isFirst && !this.unread.isTooMuch && this.#hasRoundTime(request)) {
+    if (isFirst && !this.#isHeld && !this.unread.isTooMuch && this.#hasRoundTime(request)) {
       this.#serve(request, response);
       return;
     }
     this.#waiting.push([request, response]);
     this.unread.noteWaiting(request);
     this.#queue();
+  }
+
+  /**
+   * Serves nothing of a new connection before the round of the event loop in which its end would be read, behind the requests
+   * that came with it. So callers who send some, leave and come again cost little when others have to wait for the event loop.
+   */
+  #hold(): void {
+    this.#isNew = false;
+    this.#isHeld = true;
+    // The first runs before the next reading, the second behind it.
+    setImmediate(() =>
+      setImmediate(() => {
+        this.#isHeld = false;
+        if (this.#isAtLimit()) this.#pause();
+        this.#queue();
+      }),
+    );
   }
 
   serveNext(): void {
@@ -218,15 +240,10 @@ export class Connection implements Waiting {
     return true;
   }
 
-  /**
-   * Whether the first request that waits may be served. One of an unknown caller is served alone: while nothing is read from the
-   * connection nobody sees that its caller has left, and the next reply tells it.
-   */
   #mayServe(): boolean {
-    const [next] = this.#waiting;
-    if (next === undefined || this.#socket.destroyed || this.unread.isTooMuch) return false;
-    const isUnknown = this.#parts.queueKeyOf(next[0]).group === 'unknown';
-    return this.#served < (isUnknown ? 1 : this.#limits.connectionRequestsMax);
+    // Once the caller has ended it, Node ends it too.
+    if (this.#isHeld || !this.#socket.writable || this.unread.isTooMuch) return false;
+    return this.#served < this.#limits.connectionRequestsMax;
   }
 
   #queue(): void {

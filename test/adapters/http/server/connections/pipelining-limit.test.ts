@@ -148,6 +148,14 @@ async function untilServed(count: number): Promise<void> {
   while (served.length < count) await eventLoopRound();
 }
 
+/** The connection is no longer new: it has had a request. */
+async function use(used: RawConnection): Promise<void> {
+  used.write(gets(0, 0).join(''));
+  await untilServed(1);
+  served.shift()?.reply();
+  await used.until(/\/p0\./);
+}
+
 /** Long enough for everything that is on its way within this process. */
 async function rounds(): Promise<void> {
   for (let count = 0; count < 200; count += 1) await eventLoopRound();
@@ -175,6 +183,7 @@ describe('the pipelining limit', () => {
   });
 
   it('serves one request of a chunk at once, and those behind it in later rounds of the event loop', async () => {
+    await use(connection);
     onServed = () => served.at(-1)?.reply();
     let servedInChunk = 0;
     server.on('request', () => {
@@ -183,6 +192,25 @@ describe('the pipelining limit', () => {
     connection.write(gets(1, OPEN_MAX).join(''));
     await connection.until(/\/p10\./);
     expect(servedInChunk).toBe(1);
+  });
+
+  it('serves nothing of a new connection at once', async () => {
+    let servedInChunk = -1;
+    server.on('request', () => {
+      servedInChunk = served.length;
+    });
+    connection.write(gets(1, 1).join(''));
+    await untilServed(1);
+    expect(servedInChunk).toBe(0);
+  });
+
+  it('serves nothing of a new connection that its caller has ended behind the requests', async () => {
+    connection.write(gets(1, OPEN_MAX).join(''));
+    connection.destroy();
+    await once(socket, 'close');
+    await rounds();
+    expect(responses).toHaveLength(OPEN_MAX);
+    expect(paths()).toEqual([]);
   });
 
   it.each([
@@ -194,7 +222,9 @@ describe('the pipelining limit', () => {
       group = given;
       heldPath = '/p9.';
       const first = connection;
+      await use(first);
       await connectAnew();
+      await use(connection);
       connection.write(gets(9, 9).join(''));
       while (takeHeld === null) await eventLoopRound();
       let isServedAtOnce = false;
