@@ -143,6 +143,9 @@ export const BACKLOG_ROUND_MS = 0.5;
 /** How long rounds only accept while connections wait, in milliseconds. Then they do other work too for `BACKLOG_WORK_MS`. */
 export const ACCEPTING_MS = 2;
 export const BACKLOG_WORK_MS = 2;
+/** New connections come fast when more than these come in as many milliseconds. */
+export const FAST_CONNECTIONS = 20;
+export const FAST_CONNECTIONS_MS = 100;
 /** Connections that wait to be accepted; the system may allow fewer, on Linux by `net.core.somaxconn`. */
 export const LISTEN_BACKLOG_MAX = 4_096;
 /** After this time the next body of more than `BODY_BYTES_MAX` waits for another round. Some take 40 ms alone. */

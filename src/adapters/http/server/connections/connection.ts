@@ -11,6 +11,7 @@ import type { RoundBudget } from '../rounds/round-budget.ts';
 import { leavesMuchUnread } from '../writing/write-reply.ts';
 import { BusyMark, type LateBodies } from './busy-mark.ts';
 import type { ConnectionTable } from './connection-table.ts';
+import { dropConnection } from './drop-connection.ts';
 import { gatherPieces } from './gathered-pieces.ts';
 import type { ListenBacklog } from './listen-backlog.ts';
 import { ignoreBodies } from './node-parser.ts';
@@ -35,7 +36,7 @@ export type ConnectionLimits = Pick<
 /** What the connections of a server share. */
 export interface ConnectionParts extends UnreadParts {
   readonly table: ConnectionTable;
-  readonly backlog: Pick<ListenBacklog, 'roundMs'>;
+  readonly backlog: Pick<ListenBacklog, 'roundMs' | 'isFast'>;
   /** Of new connections. */
   readonly newConnections: Reading;
   /** Of large request bodies. */
@@ -145,18 +146,17 @@ export class Connection implements Waiting {
   mayHave(request: IncomingMessage): boolean {
     const isAllowed = this.open.length === 0 || this.#mayPipeline(request);
     if (isAllowed && !this.#isStopped && !this.#socket.destroyed) return true;
-    this.#stop();
-    return false;
-  }
-
-  #stop(): void {
     this.#isStopped = true;
-    this.#pause();
+    // Its end would not be read, and none of its requests is served yet.
+    if (this.#isHeld) dropConnection(this.#socket);
+    else this.#pause();
+    return false;
   }
 
   /** Nothing more of the connection counts. */
   #stopWithError(): void {
-    this.#stop();
+    this.#isStopped = true;
+    this.#pause();
     ignoreBodies(this.#socket);
     this.#reject();
   }
@@ -179,7 +179,8 @@ export class Connection implements Waiting {
 
   take(request: IncomingMessage, response: ServerResponse): void {
     const isFirst = this.open.length === 0;
-    if (this.#isNew) this.#hold();
+    if (this.#isNew && this.#parts.backlog.isFast) this.#hold();
+    this.#isNew = false;
     this.open.push(response);
     this.#busyMark.noteOpen(request);
     this.#openLines += linesOf(request);
@@ -196,11 +197,10 @@ export class Connection implements Waiting {
   }
 
   /**
-   * Serves nothing of a new connection before the round of the event loop in which its end would be read, behind the requests
-   * that came with it. So callers who send some, leave and come again cost little when others have to wait for the event loop.
+   * While new connections come fast, nothing of one is served before the round in which its end would be read, behind the
+   * requests that came with it. So callers who send some, leave and come again cost little.
    */
   #hold(): void {
-    this.#isNew = false;
     this.#isHeld = true;
     // The first runs before the next reading, the second behind it.
     setImmediate(() =>
@@ -241,7 +241,7 @@ export class Connection implements Waiting {
   }
 
   #mayServe(): boolean {
-    // Once the caller has ended it, Node ends it too.
+    // It is not writable after its last reply, nor once the caller has ended it: Node ends it then, too.
     if (this.#isHeld || !this.#socket.writable || this.unread.isTooMuch) return false;
     return this.#served < this.#limits.connectionRequestsMax;
   }

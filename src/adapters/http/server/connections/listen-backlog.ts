@@ -1,7 +1,14 @@
 import type { Server } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers';
-import { ACCEPTING_MS, BACKLOG_ROUND_MS, BACKLOG_WORK_MS } from '../../limits.ts';
+import { countLately, NONE_LATELY, withOneMore } from '../../../../domain/shared/recent-count.ts';
+import {
+  ACCEPTING_MS,
+  BACKLOG_ROUND_MS,
+  BACKLOG_WORK_MS,
+  FAST_CONNECTIONS,
+  FAST_CONNECTIONS_MS,
+} from '../../limits.ts';
 
 /**
  * Node accepts one connection in a round of the event loop, however many wait. A hundred callers who send without end would keep
@@ -9,12 +16,14 @@ import { ACCEPTING_MS, BACKLOG_ROUND_MS, BACKLOG_WORK_MS } from '../../limits.ts
  * follow each other for a short time, and then rounds that do other work too, which are short.
  */
 export class ListenBacklog {
+  #recent = NONE_LATELY;
   #accepted = 0;
   /** Since when each round has accepted one, in milliseconds; null when only one round has, or none. */
   #since: number | null = null;
 
   constructor(server: Server) {
     server.on('connection', () => {
+      this.#recent = withOneMore(this.#recent, periodNow());
       if (this.#accepted > 0) this.#since ??= performance.now();
       this.#accepted += 1;
       // Until the end of the next round, in which one more would be accepted.
@@ -25,6 +34,11 @@ export class ListenBacklog {
         }),
       );
     });
+  }
+
+  /** Whether new connections come fast: callers may leave and come again. */
+  get isFast(): boolean {
+    return countLately(this.#recent, periodNow()) > FAST_CONNECTIONS;
   }
 
   /**
@@ -40,4 +54,8 @@ export class ListenBacklog {
     if (this.#since === null) return false;
     return (performance.now() - this.#since) % (ACCEPTING_MS + BACKLOG_WORK_MS) < ACCEPTING_MS;
   }
+}
+
+function periodNow(): number {
+  return Math.floor(performance.now() / FAST_CONNECTIONS_MS);
 }

@@ -35,7 +35,8 @@ const HEAD = Buffer.from('HEAD ');
  */
 export function replyToProtocolErrors(server: Server, surroundings: Surroundings): void {
   server.on('clientError', (error: ClientError, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    // A caller who ends a connection inside a request has left, as one who ends it behind a request has.
+    if (error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE' || !socket.writable) {
       socket.destroy();
       return;
     }

@@ -55,6 +55,8 @@ let group: CallerGroup;
 let heldPath: string | null;
 let takeHeld: (() => void) | null;
 let waitingToRead: Waiting[];
+/** Whether new connections come fast. */
+let comesFast: boolean;
 
 beforeEach(async () => {
   served = [];
@@ -63,6 +65,7 @@ beforeEach(async () => {
   clientErrors = [];
   onServed = () => undefined;
   readsAtOnce = true;
+  comesFast = false;
   waitingToRead = [];
   group = 'project';
   heldPath = null;
@@ -91,7 +94,12 @@ beforeEach(async () => {
     },
     {
       table: new ConnectionTable(server, 10),
-      backlog: { roundMs: (msMax) => msMax },
+      backlog: {
+        roundMs: (msMax) => msMax,
+        get isFast() {
+          return comesFast;
+        },
+      },
       newConnections: reading,
       largeBodies: reading,
       unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax, log),
@@ -148,14 +156,6 @@ async function untilServed(count: number): Promise<void> {
   while (served.length < count) await eventLoopRound();
 }
 
-/** The connection is no longer new: it has had a request. */
-async function use(used: RawConnection): Promise<void> {
-  used.write(gets(0, 0).join(''));
-  await untilServed(1);
-  served.shift()?.reply();
-  await used.until(/\/p0\./);
-}
-
 /** Long enough for everything that is on its way within this process. */
 async function rounds(): Promise<void> {
   for (let count = 0; count < 200; count += 1) await eventLoopRound();
@@ -183,7 +183,6 @@ describe('the pipelining limit', () => {
   });
 
   it('serves one request of a chunk at once, and those behind it in later rounds of the event loop', async () => {
-    await use(connection);
     onServed = () => served.at(-1)?.reply();
     let servedInChunk = 0;
     server.on('request', () => {
@@ -194,23 +193,38 @@ describe('the pipelining limit', () => {
     expect(servedInChunk).toBe(1);
   });
 
-  it('serves nothing of a new connection at once', async () => {
+  it('serves nothing of a new connection at once while others come fast', async () => {
     let servedInChunk = -1;
     server.on('request', () => {
       servedInChunk = served.length;
     });
+    comesFast = true;
     connection.write(gets(1, 1).join(''));
     await untilServed(1);
     expect(servedInChunk).toBe(0);
   });
 
-  it('serves nothing of a new connection that its caller has ended behind the requests', async () => {
-    connection.write(gets(1, OPEN_MAX).join(''));
+  it.each([
+    ['a few requests', OPEN_MAX, OPEN_MAX],
+    ['more requests than it may have', FLOOD, OPEN_MAX],
+  ])(
+    'serves nothing of a new connection that its caller has ended behind %s, while others come fast',
+    async (_, sent, parsed) => {
+      comesFast = true;
+      connection.write(gets(1, sent).join(''));
+      connection.destroy();
+      await once(socket, 'close');
+      await rounds();
+      expect(responses).toHaveLength(parsed);
+      expect(paths()).toEqual([]);
+    },
+  );
+
+  it('serves a request of a caller who does not wait for the reply, while few connections come', async () => {
+    connection.write(gets(1, 1).join(''));
     connection.destroy();
     await once(socket, 'close');
-    await rounds();
-    expect(responses).toHaveLength(OPEN_MAX);
-    expect(paths()).toEqual([]);
+    expect(paths()).toEqual(['/p1.']);
   });
 
   it.each([
@@ -222,9 +236,7 @@ describe('the pipelining limit', () => {
       group = given;
       heldPath = '/p9.';
       const first = connection;
-      await use(first);
       await connectAnew();
-      await use(connection);
       connection.write(gets(9, 9).join(''));
       while (takeHeld === null) await eventLoopRound();
       let isServedAtOnce = false;
