@@ -10,6 +10,7 @@ import { LOAD_API_KEY } from '../../test/support/load-seed.ts';
 import { portOf } from '../../test/support/port-of.ts';
 import { runCampaigns, runLargeCampaigns, sendLargeBodies } from '../neighbours/attacks/campaigns.ts';
 import {
+  comeBriefly,
   dripHeaders,
   holdConnections,
   pipelineHeads,
@@ -91,6 +92,7 @@ const handlers = {
   /** How long the slowest connection of `slowHeaders` stayed open, in milliseconds. */
   longestDripMs: (): number => longestDripMs,
   pipelinedHeads: pipelineHeads,
+  briefCallers: comeBriefly,
   smallChunks: sendSmallChunks,
   campaigns: runCampaigns,
   largeCampaigns: runLargeCampaigns,

@@ -10,6 +10,11 @@ const PIPELINED_REQUESTS = 64;
 /** Of every second connection: few lines, or as many as a request may have, with that of the host. */
 const PIPELINED_LINES = [2, 97];
 const CONNECTED_MS = 300;
+/** Of `briefCallers`, and how long they are away then. */
+const BRIEFLY_MS = 20;
+const AWAY_MS = 60;
+/** As many as a connection may have without a reply at most, and more. */
+const BRIEF_REQUESTS = [1, 12, 20];
 /** Chunks of one byte in a body of `smallChunks`: as many as one read of Node's may have. */
 const SMALL_CHUNKS = 10_000;
 /** Requests of `smallChunks` at once, and the trailers of each. */
@@ -90,6 +95,15 @@ export function pipelineHeads(target: Target): Promise<number> {
   return comeAgain(target, heads);
 }
 
+/** Asks with made-up keys and for made-up links from many addresses, leaves before most replies and comes again soon. */
+export function comeBriefly(target: Target): Promise<number> {
+  const texts = BRIEF_REQUESTS.flatMap((count) => [
+    `GET /info HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer sk_live_${'0'.repeat(40)}\r\n\r\n`.repeat(count),
+    `GET /reports/files/${'0'.repeat(40)} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(count),
+  ]);
+  return comeAgain(target, texts, { connectedMs: BRIEFLY_MS, awayMs: AWAY_MS });
+}
+
 /** Sends a chunked body of single bytes, or pipelined requests with many trailers, leaves and comes again. */
 export function sendSmallChunks(target: Target): Promise<number> {
   const chunked = 'POST /sms HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -98,7 +112,11 @@ export function sendSmallChunks(target: Target): Promise<number> {
 }
 
 /** Sends one of the texts from each of many addresses, in turn, leaves and comes again. Resolves with the connections opened. */
-async function comeAgain({ port, seconds }: Target, texts: readonly string[]): Promise<number> {
+async function comeAgain(
+  { port, seconds }: Target,
+  texts: readonly string[],
+  { connectedMs, awayMs } = { connectedMs: CONNECTED_MS, awayMs: 0 },
+): Promise<number> {
   const sent = texts.map((text) => Buffer.from(text));
   const end = performance.now() + seconds * 1000;
   let opened = 0;
@@ -109,12 +127,13 @@ async function comeAgain({ port, seconds }: Target, texts: readonly string[]): P
       await new Promise<void>((resolve) => {
         socket.on('connect', () => {
           socket.write(sent[opened % sent.length] ?? '');
-          setTimeout(() => socket.destroy(), CONNECTED_MS);
+          setTimeout(() => socket.destroy(), connectedMs);
         });
         socket.on('error', () => {});
         socket.on('close', () => resolve());
         socket.resume();
       });
+      if (awayMs > 0) await sleep(awayMs);
     }
   };
   const addresses = Array.from({ length: ADDRESSES }, (_, index) => `127.0.1.${index + 1}`);
