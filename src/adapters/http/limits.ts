@@ -168,7 +168,7 @@ export interface ServerLimits {
   readonly headerLinesMax: number;
   /** One more closes one of the address that has most. */
   readonly connectionsMax: number;
-  /** Requests of one connection that are served at a time; more wait, and nothing more is read. */
+  /** Requests of one connection that are served at a time; more wait, and nothing more is read, but of a new one for a round. */
   readonly connectionRequestsMax: number;
   /**
    * Requests of one connection that are served or wait. One more gets 503 behind their replies, and closes the connection. Few:

@@ -47,10 +47,10 @@ interface GuardedPorts {
 }
 
 /**
- * A provider of live projects with its circuits. A provider fails when it gives no clear result, unless a limit ended the time
- * of a text, or takes nothing: it is busy, or has throttled everything for five seconds. After ten failures in a row, or when 70
- * % of at least ten attempts within five minutes failed, it is not called for a while: what it would have got goes to the next
- * one at once. Each project has a circuit of its own, and all have one in common, which one project never opens alone. While
+ * A provider of live projects with its circuits. A provider fails when it gives no clear result, or takes nothing: it is busy, or
+ * has throttled everything for five seconds. A text whose time was over at a limit is no failure. After ten failures in a row, or
+ * when 70 % of at least ten attempts within five minutes failed, it is not called for a while: what it would have got goes to the
+ * next one at once. Each project has a circuit of its own, and all have one in common, which one project never opens alone. While
  * that is open, each project tries one message.
  */
 export class GuardedProvider implements ChannelProvider {

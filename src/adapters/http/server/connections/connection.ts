@@ -36,7 +36,7 @@ export type ConnectionLimits = Pick<
 /** What the connections of a server share. */
 export interface ConnectionParts extends UnreadParts {
   readonly table: ConnectionTable;
-  readonly backlog: Pick<ListenBacklog, 'roundMs' | 'isFast'>;
+  readonly backlog: Pick<ListenBacklog, 'roundMs' | 'growsFast'>;
   /** Of new connections. */
   readonly newConnections: Reading;
   /** Of large request bodies. */
@@ -179,7 +179,7 @@ export class Connection implements Waiting {
 
   take(request: IncomingMessage, response: ServerResponse): void {
     const isFirst = this.open.length === 0;
-    if (this.#isNew && this.#parts.backlog.isFast) this.#hold();
+    if (this.#isNew && this.#parts.backlog.growsFast) this.#hold();
     this.#isNew = false;
     this.open.push(response);
     this.#busyMark.noteOpen(request);

@@ -37,7 +37,7 @@ export class ListenBacklog {
   }
 
   /** Whether new connections come fast: callers may leave and come again. */
-  get isFast(): boolean {
+  get growsFast(): boolean {
     return countLately(this.#recent, periodNow()) > FAST_CONNECTIONS;
   }
 
