@@ -71,6 +71,11 @@ export class RawConnection {
     this.#socket.resume();
   }
 
+  /** Sends nothing more, and reads on. */
+  end(): void {
+    this.#socket.end();
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }

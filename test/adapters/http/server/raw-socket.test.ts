@@ -142,6 +142,13 @@ describe('a client that sends no valid request', () => {
     expect(body).toEqual({ message: 'The request did not arrive in time' });
   });
 
+  it('replies nothing to a client that ends the connection inside a request', async () => {
+    const connection = await open();
+    connection.write('GET /info HTTP/1.1\r\nHost');
+    connection.end();
+    expect(await connection.untilClosed()).toBe('');
+  });
+
   it('logs no fault when a client leaves in the middle of a body', async () => {
     const connection = await open();
     connection.write(`${POST}Content-Length: 100\r\n\r\n{"phone`);
