@@ -63,7 +63,7 @@ export function leaving({ socket }: IncomingMessage): AbortSignal {
 }
 
 function left(): ClientDisconnected {
-  return new ClientDisconnected('the caller left while the request waited');
+  return new ClientDisconnected('the caller left before the reply');
 }
 
 /**

@@ -17,7 +17,7 @@ import {
   REPORT_LINKS_MAX,
   REPORT_LINKS_PER_ADDRESS_MAX,
 } from '../../limits.ts';
-import { ClientDisconnected, RequestRejected, usualEnvelope } from '../../replies/http-error.ts';
+import { RequestRejected, usualEnvelope } from '../../replies/http-error.ts';
 import { file, type JsonReply, ok } from '../../replies/http-reply.ts';
 import { OVERLOADED } from '../../replies/known-errors.ts';
 import { rejectionError } from '../../replies/rejection-errors.ts';
@@ -179,7 +179,8 @@ export function reportRoutes(
         await waitForRound();
         return browseReports.ofFile(params.fileId);
       };
-      const report = await aside(() => links.run(network, lookUp, leaving(request)));
+      const left = leaving(request);
+      const report = await aside(() => links.run(network, lookUp, left));
       const ends: (() => void)[] = [];
       const begin = (inFlight: InFlight, key: string) => {
         if (!inFlight.tryBegin(key)) throw new RequestRejected(OVERLOADED);
@@ -191,35 +192,18 @@ export function reportRoutes(
       try {
         begin(downloads, network);
         begin(downloadsOfProjects, report.projectId);
-        const content = await untilLeft(request, (signal) => browseReports.download(report, signal));
+        const content = await browseReports.download(report, left);
         const stream = content instanceof Readable ? content : Readable.from(content);
         stream.once('close', end);
         return file(stream, `${MEDIA_TYPE}; charset=utf-8`, report.fileName);
       } catch (error) {
         end();
-        throw error;
+        throw left.aborted ? left.reason : error;
       }
     },
   });
 
   return { tag: TAG, envelope: usualEnvelope, routes: [generate, list, download] };
-}
-
-/** Ends the work with the connection of the caller, and rejects as `ClientDisconnected` then. */
-async function untilLeft<Result>(
-  { socket }: IncomingMessage,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const left = new AbortController();
-  const leave = (): void => left.abort();
-  socket.once('close', leave);
-  try {
-    return await work(left.signal);
-  } catch (error) {
-    throw left.signal.aborted ? new ClientDisconnected('the caller left before the file was found') : error;
-  } finally {
-    socket.off('close', leave);
-  }
 }
 
 function toSelection(body: z.output<typeof generateBody>): ReportSelection {

@@ -24,7 +24,10 @@ let opened: Readable[];
 let lookups: string[];
 let ends: (() => void)[];
 
-/** Reports whose files never end; the id of a file is that of its project. */
+/** How many files of the silent project were asked for. */
+let looksFor: number;
+
+/** Reports whose files never end, or never come for the silent project; the id of a file is that of its project. */
 const browseReports = {
   isFileId: (text: string) => text !== 'not-an-id',
   ofFile: async (fileId: string) => {
@@ -35,7 +38,11 @@ const browseReports = {
     }
     return { projectId: fileId, fileName: 'report.csv' } as Report;
   },
-  download: async () => {
+  download: async ({ projectId }: Pick<Report, 'projectId'>, signal: AbortSignal) => {
+    if (projectId === 'silent') {
+      looksFor += 1;
+      await once(signal, 'abort').then(() => Promise.reject(new Error('The request was aborted')));
+    }
     const content = new Readable({ read: () => undefined });
     content.push('Message ID,');
     opened.push(content);
@@ -47,6 +54,7 @@ beforeEach(async () => {
   opened = [];
   lookups = [];
   ends = [];
+  looksFor = 0;
   const family = reportRoutes({ browseReports } as never, null);
   world = await new HttpWorld({ families: [family] }).open();
 });
@@ -97,6 +105,22 @@ it('a download that the limit of its project rejects counts for no address', asy
     rejected.resume();
   }
   expect((await begin('other', 100)).statusCode).toBe(200);
+});
+
+it('a caller who leaves before the file has come makes its place free, and is no error', async () => {
+  for (let left = 1; left <= REPORT_DOWNLOADS_PER_ADDRESS_MAX; left += 1) {
+    const { port } = world;
+    const request = httpRequest({ port, host: '127.0.0.1', path: '/reports/files/silent', agent: false });
+    request.on('error', () => undefined).end();
+    await until(() => looksFor === left);
+    request.destroy();
+  }
+  await until(async () => {
+    const response = await begin('other', 1);
+    if (response.statusCode === 503) response.resume();
+    return response.statusCode === 200;
+  });
+  expect(world.logger.entriesBesideRequests).toEqual([]);
 });
 
 it('made-up links from many addresses keep nobody from a report: they wait by address, and hold no download', async () => {
