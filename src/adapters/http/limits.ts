@@ -143,7 +143,7 @@ export const BACKLOG_ROUND_MS = 0.5;
 /** How long rounds only accept while connections wait, in milliseconds. Then they do other work too for `BACKLOG_WORK_MS`. */
 export const ACCEPTING_MS = 2;
 export const BACKLOG_WORK_MS = 2;
-/** New connections come fast when more than these come in as many milliseconds. */
+/** New connections come fast when more than `FAST_CONNECTIONS` came within `FAST_CONNECTIONS_MS`, in milliseconds. */
 export const FAST_CONNECTIONS = 20;
 export const FAST_CONNECTIONS_MS = 100;
 /** Connections that wait to be accepted; the system may allow fewer, on Linux by `net.core.somaxconn`. */
@@ -166,9 +166,12 @@ export interface ServerLimits {
   readonly headerBytesMax: number;
   /** Lines of the headers of a request: each takes the memory and the time of several objects, however short it is. */
   readonly headerLinesMax: number;
-  /** One more closes one of the address that has most. */
+  /** One more closes one of the site that has most: see `ConnectionTable`. */
   readonly connectionsMax: number;
-  /** Requests of one connection that are served at a time; more wait, and nothing more is read, but of a new one for a round. */
+  /**
+   * Requests of one connection that are served at a time; more wait, and nothing more is read. Only while new connections come
+   * fast is a new one read for a round longer: its end may stand behind its requests.
+   */
   readonly connectionRequestsMax: number;
   /**
    * Requests of one connection that are served or wait. One more gets 503 behind their replies, and closes the connection. Few:

@@ -49,6 +49,8 @@ export interface PduConnectionEvents {
   readonly onRead: () => void;
   /** What came is no PDU. The connection is over then. */
   readonly onInvalid: (problem: string) => void;
+  /** `onPdu` has thrown. What comes behind that PDU is told all the same. */
+  readonly onFault: (error: unknown) => void;
   /** The connection is over; what has come is read before `onOver`. */
   readonly onClosing: () => void;
   /** Nothing more comes. Never called after `end`. */
@@ -157,13 +159,12 @@ export class PduConnection {
   }
 
   #read(): void {
-    try {
-      for (let octets = this.#nextPdu(); octets !== null; octets = this.#nextPdu()) {
+    for (let octets = this.#nextPdu(); octets !== null; octets = this.#nextPdu()) {
+      try {
         this.#events.onPdu(decodePdu(octets));
+      } catch (error) {
+        this.#events.onFault(error);
       }
-    } catch (error) {
-      this.#events.onInvalid('length');
-      this.#over(error instanceof Error ? error.message : 'The SMSC sent what is no PDU');
     }
     this.#events.onRead();
     if (this.#state === 'closing' && !this.#isPaused) this.#over(this.#closingReason);
@@ -172,7 +173,7 @@ export class PduConnection {
   /** Null when the connection is over, when no PDU is whole, and when this round has had its time. */
   #nextPdu(): Buffer | null {
     if (this.#state === 'over') return null;
-    if (this.#readingTime.isLeft()) return this.#framer.next();
+    if (this.#readingTime.isLeft()) return this.#cutPdu();
     this.#isPaused = true;
     // An SMSC that sends more than is read waits, as TCP has it.
     this.#socket?.pause();
@@ -182,6 +183,17 @@ export class PduConnection {
       this.#read();
     });
     return null;
+  }
+
+  /** Null when no PDU is whole, and when what came is none: the connection is over then. */
+  #cutPdu(): Buffer | null {
+    try {
+      return this.#framer.next();
+    } catch (error) {
+      this.#events.onInvalid('length');
+      this.#over(error instanceof Error ? error.message : 'The SMSC sent what is no PDU');
+      return null;
+    }
   }
 
   #over(reason: string): void {

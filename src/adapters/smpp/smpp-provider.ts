@@ -232,6 +232,7 @@ export class SmppProvider implements ChannelProvider {
       timeouts,
       onDelivery,
       onInvalid: (problem) => this.#log.warn('smpp_pdu_invalid', { provider: this.name, problem }),
+      onFault: (error) => this.#options.logger.error('smpp_pdu_failed', error, { provider: this.name }),
       onChange,
     });
   }

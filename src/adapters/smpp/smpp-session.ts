@@ -34,6 +34,8 @@ export interface SmppSessionOptions extends PduConnectionOptions {
   readonly onDelivery: (pdu: IncomingPdu) => void;
   /** The SMSC sent what makes no sense. */
   readonly onInvalid: (problem: string) => void;
+  /** What a PDU brought could not be worked on, by a fault of this program. */
+  readonly onFault: (error: unknown) => void;
   /** The session takes more than before, or nothing any more. */
   readonly onChange: () => void;
 }
@@ -72,6 +74,7 @@ export class SmppSession {
       onPdu: (pdu) => this.#take(pdu),
       onRead: () => this.#tellChange(),
       onInvalid: options.onInvalid,
+      onFault: options.onFault,
       onClosing: () => {
         this.#state = 'closing';
         this.#cancelEnquiry();

@@ -158,12 +158,13 @@ function fold(
 ): { readonly after: ReadonlyMap<string, Message>; readonly writes: BatchWrites } {
   const after = new Map(before);
   const writes = new BatchWrites(now);
-  for (const { smsId, event, isReadyStart } of events) {
+  for (const { smsId, event, isReadyStart, hasWaited = false } of events) {
     const message = after.get(smsId);
     if (message === undefined) continue;
     const later = event.kind === 'start' && !message.isFinal ? postponed.get(smsId) : undefined;
     if (later !== undefined) {
-      writes.postponeStart(message, event.attemptNumber, later);
+      const { at, waiting } = later;
+      writes.postponeStart(message, event.attemptNumber, at, hasWaited || waiting !== undefined);
       continue;
     }
     const outcome = advance(message, event, now);

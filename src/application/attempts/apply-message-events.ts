@@ -155,8 +155,8 @@ export class ApplyMessageEvents {
     this.#commits += 1;
     this.#uncommitted.end(items);
     revokeAttempts.start(revocations);
-    if (unmatched.length > 0) await this.#park(unmatched, lockWait);
     wakeSignal.wake();
+    if (unmatched.length > 0) await this.#park(unmatched, lockWait);
     return items.map(() => null);
   }
 
@@ -164,7 +164,7 @@ export class ApplyMessageEvents {
    * Parks in a transaction of its own: two transactions that record ids, and then park under each other's, would be a deadlock.
    */
   async #park(receipts: readonly SubmissionReceipt[], lockWait: LockWait): Promise<void> {
-    const { unitOfWork, correlateReceipts, advanceMessages, revokeAttempts } = this.#ports;
+    const { unitOfWork, correlateReceipts, advanceMessages, revokeAttempts, wakeSignal } = this.#ports;
     const park = async (stores: Stores) => {
       const { events, dropped } = await correlateReceipts.park(stores, receipts);
       const { revocations } = await advanceMessages.execute(stores, { events });
@@ -172,6 +172,7 @@ export class ApplyMessageEvents {
     };
     const { dropped, revocations } = await unitOfWork.run(park, 'full', lockWait);
     revokeAttempts.start(revocations);
+    wakeSignal.wake();
     for (const [provider, ids] of dropped) this.#log.warn('provider_receipts_dropped', { provider }, ids);
   }
 

@@ -12,7 +12,6 @@ import {
 } from '../jobs/attempt-jobs.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
-import type { Postponed } from './admit-starts.ts';
 
 /**
  * Sorts the effects of a batch by what handles them, and writes its jobs and ledger entries. Of several jobs with one id it keeps
@@ -69,9 +68,9 @@ export class BatchWrites {
     }
   }
 
-  /** A job of the same id starts the attempt later. */
-  postponeStart(message: Message, attemptNumber: number, { at, waiting }: Postponed): void {
-    this.#schedule(startAttemptJob(message, attemptNumber, at, { hasWaited: waiting !== undefined }));
+  /** A job of the same id starts the attempt later; `hasWaited` as in `startAttemptJob`. */
+  postponeStart(message: Message, attemptNumber: number, at: number, hasWaited: boolean): void {
+    this.#schedule(startAttemptJob(message, attemptNumber, at, { hasWaited }));
   }
 
   /** Removes a job that the attempt needs no longer: it started before the job was due, or it does not start any more. */

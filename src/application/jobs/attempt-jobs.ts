@@ -28,7 +28,7 @@ export const START_FIELDS: FieldsOf<StartAttemptWork> = { ...DEADLINE_FIELDS, ha
 
 /**
  * The job that tries the channel at `attemptNumber`; there is one per message and attempt, whatever its due time. With
- * `hasWaited` the attempt waits for its provider until then.
+ * `hasWaited` the attempt has waited for its provider once, by then.
  */
 export function startAttemptJob(
   message: MessageOfJob,

@@ -43,6 +43,7 @@ export type LogEvent =
   | 'smpp_bind_ended'
   | 'smpp_bind_opened'
   | 'smpp_message_ignored'
+  | 'smpp_pdu_failed'
   | 'smpp_pdu_invalid'
   | 'trace_export_failed'
   | 'unread_connection_closed'

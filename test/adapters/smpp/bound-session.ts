@@ -32,6 +32,9 @@ export async function boundSession(given: Partial<SmppSessionOptions> = {}) {
     timeouts: timers.timeouts,
     onDelivery() {},
     onInvalid() {},
+    onFault(error) {
+      throw error;
+    },
     onChange() {},
     ...given,
   });

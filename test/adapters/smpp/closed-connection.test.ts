@@ -120,3 +120,26 @@ it('a connection of which the SMSC has closed its side, and reads nothing, is cl
   timers.expire(LAST_RESPONSE_TIMEOUT_MS);
   expect(ours.destroyed).toBe(true);
 });
+
+it('a PDU that this program fails at is logged, and those behind it count', async () => {
+  const faults: unknown[] = [];
+  const ids: (string | null)[] = [];
+  const fault = new Error('A fault of ours');
+  const { session, peer } = await boundSession({
+    onDelivery: () => {
+      throw fault;
+    },
+    onFault: (error) => faults.push(error),
+  });
+  const sequence = session.submit(FIELDS, (response) => ids.push(response?.messageId ?? null));
+  peer.write(
+    Buffer.concat([
+      encodePdu('deliver_sm', 1, { esm_class: 4, short_message: 'x' }),
+      encodePdu('submit_sm_resp', sequence, { command_status: 0, message_id: 'behind' }),
+    ]),
+  );
+  await until(() => ids.length > 0);
+  expect(ids).toEqual(['behind']);
+  expect(faults).toEqual([fault]);
+  expect(session.isBound).toBe(true);
+});

@@ -1,5 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LOCKED_RETRY_MS } from '../../../src/application/attempts/admit-starts.ts';
 import { AdvanceMessages, NO_WORK } from '../../../src/application/attempts/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/attempts/apply-message-events.ts';
 import { CorrelateReceipts } from '../../../src/application/attempts/correlate-receipts.ts';
@@ -328,7 +329,8 @@ describe('the way of a message', () => {
   it('events of unknown messages are ignored', async () => {
     const before = wakes;
     await apply(anSmsId(99), delivered());
-    expect(wakes).toBe(before + 1);
+    // Behind the transaction that finds no message, and behind the one that parks the receipt.
+    expect(wakes).toBe(before + 2);
     expect(await world.database.knex('messages').select()).toEqual([]);
   });
 
@@ -337,8 +339,10 @@ describe('the way of a message', () => {
     const before = wakes;
     await apply(smsId);
     expect(wakes).toBe(before);
-    await apply(smsId, delivered());
+    await apply(smsId, accepted());
     expect(wakes).toBe(before + 1);
+    await apply(smsId, delivered());
+    expect(wakes).toBe(before + 2);
   });
 
   it('an attempt starts later when its provider is at its limit, and no other attempt does', async () => {
@@ -359,6 +363,22 @@ describe('the way of a message', () => {
     world.clock.at += CAPACITY_RETRY_MS;
     await world.runDueJobs();
     expect(world.submitted.map(({ smsId }) => smsId)).toEqual([free, delayed]);
+  });
+
+  it('an attempt that has waited for its provider has done so also behind a lock of its project', async () => {
+    const smsId = await send({ provider: 'sms' });
+    const message = await world.message(smsId);
+    await world.unitOfWork.run(({ jobs: stored }) =>
+      stored.add([startAttemptJob(message, 0, NOW, { hasWaited: true })], NOW),
+    );
+    const due = (await world.lease()) as readonly LeasedJob<AttemptWork>[];
+    const isLocked = () => true;
+    await world.unitOfWork.run((stores) =>
+      world.container.get(AdvanceMessages).execute(stores, { jobs: due, isLocked }),
+    );
+    world.clock.at += LOCKED_RETRY_MS;
+    const [again] = await world.lease();
+    expect(again?.work).toEqual({ kind: 'start-attempt', smsId, attemptNumber: 0, hasWaited: true });
   });
 
   it('the time of other attempts ends while their provider is at its limit', async () => {

@@ -183,7 +183,7 @@ it('the log is emptied again and again while reads and commits never pause', asy
   await database.close();
 });
 
-it('reads wait no longer than half a second for a checkpointer that stands still', async () => {
+it('a read goes on half a second later although the checkpointer stands still', async () => {
   const { database } = await migrated();
   const shared = newNumbers();
   Atomics.store(shared, READS, PAUSED);

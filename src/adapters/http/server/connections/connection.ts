@@ -36,7 +36,7 @@ export type ConnectionLimits = Pick<
 /** What the connections of a server share. */
 export interface ConnectionParts extends UnreadParts {
   readonly table: ConnectionTable;
-  readonly backlog: Pick<ListenBacklog, 'roundMs' | 'growsFast'>;
+  readonly backlog: Pick<ListenBacklog, 'roundMs' | 'connectionsComeFast'>;
   /** Of new connections. */
   readonly newConnections: Reading;
   /** Of large request bodies. */
@@ -100,7 +100,7 @@ export class Connection implements Waiting {
   /** It has had no request. */
   #isNew = true;
   /** Nothing is served yet: it may have ended behind its first requests. */
-  #isHeld = false;
+  #isDelayed = false;
   /** It has had more requests than it may have. */
   #isStopped = false;
   /** The round of the event loop in which a request was served at once. */
@@ -142,13 +142,16 @@ export class Connection implements Waiting {
     });
   }
 
-  /** Whether this request may be open too; if not, nothing is read from the connection any more. */
+  /**
+   * Whether this request may be open too; if not, nothing is read from the connection any more. One of which nothing is served
+   * yet is closed.
+   */
   mayHave(request: IncomingMessage): boolean {
     const isAllowed = this.open.length === 0 || this.#mayPipeline(request);
     if (isAllowed && !this.#isStopped && !this.#socket.destroyed) return true;
     this.#isStopped = true;
     // Its end would not be read, and none of its requests is served yet.
-    if (this.#isHeld) dropConnection(this.#socket);
+    if (this.#isDelayed) dropConnection(this.#socket);
     else this.#pause();
     return false;
   }
@@ -179,15 +182,15 @@ export class Connection implements Waiting {
 
   take(request: IncomingMessage, response: ServerResponse): void {
     const isFirst = this.open.length === 0;
-    if (this.#isNew && this.#parts.backlog.growsFast) this.#hold();
+    if (this.#isNew && this.#parts.backlog.connectionsComeFast) this.#delay();
     this.#isNew = false;
     this.open.push(response);
     this.#busyMark.noteOpen(request);
     this.#openLines += linesOf(request);
-    if (this.#isAtLimit() && !this.#isHeld) this.#pause();
+    if (this.#isAtLimit() && !this.#isDelayed) this.#pause();
     response.on('close', this.#onClose);
     if (leavesMuchUnread(request)) this.#limitReading(request);
-    if (isFirst && !this.#isHeld && !this.unread.isTooMuch && this.#hasRoundTime(request)) {
+    if (isFirst && !this.#isDelayed && !this.unread.isTooMuch && this.#hasRoundTime(request)) {
       this.#serve(request, response);
       return;
     }
@@ -200,12 +203,12 @@ export class Connection implements Waiting {
    * While new connections come fast, nothing of one is served before the round in which its end would be read, behind the
    * requests that came with it. So callers who send some, leave and come again cost little.
    */
-  #hold(): void {
-    this.#isHeld = true;
+  #delay(): void {
+    this.#isDelayed = true;
     // The first runs before the next reading, the second behind it.
     setImmediate(() =>
       setImmediate(() => {
-        this.#isHeld = false;
+        this.#isDelayed = false;
         if (this.#isAtLimit()) this.#pause();
         this.#queue();
       }),
@@ -242,7 +245,7 @@ export class Connection implements Waiting {
 
   #mayServe(): boolean {
     // It is not writable after its last reply, nor once the caller has ended it: Node ends it then, too.
-    if (this.#isHeld || !this.#socket.writable || this.unread.isTooMuch) return false;
+    if (this.#isDelayed || !this.#socket.writable || this.unread.isTooMuch) return false;
     return this.#served < this.#limits.connectionRequestsMax;
   }
 

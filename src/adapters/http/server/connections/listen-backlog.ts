@@ -13,7 +13,8 @@ import {
 /**
  * Node accepts one connection in a round of the event loop, however many wait. A hundred callers who send without end would keep
  * every new connection waiting for as long as a hundred full rounds take. So while connections may wait, rounds that only accept
- * follow each other for a short time, and then rounds that do other work too, which are short.
+ * follow each other for a short time, and then rounds that do other work too, which are short. It also tells when connections
+ * come so fast that callers may leave and come again.
  */
 export class ListenBacklog {
   #recent = NONE_LATELY;
@@ -36,8 +37,8 @@ export class ListenBacklog {
     });
   }
 
-  /** Whether new connections come fast: callers may leave and come again. */
-  get growsFast(): boolean {
+  /** Whether more than `FAST_CONNECTIONS` have come lately. */
+  get connectionsComeFast(): boolean {
     return countLately(this.#recent, periodNow()) > FAST_CONNECTIONS;
   }
 

@@ -21,7 +21,7 @@ export class UnreadReplies {
   readonly #parts: UnreadParts;
   #unreadBytes = 0;
   #waitingBytes = 0;
-  #isHeld = false;
+  #isCounted = false;
 
   /** `open` are the responses that have not gone out, in the order of their requests: a list that changes. */
   constructor(socket: Socket, open: readonly ServerResponse[], bytesMax: number, parts: UnreadParts) {
@@ -46,18 +46,18 @@ export class UnreadReplies {
   noteWaiting(request: IncomingMessage): void {
     this.#waitingBytes += bytesOf(request);
     if (this.#socket.writableLength > 0) this.#weigh(false);
-    else this.#hold(false);
+    else this.#count(false);
   }
 
   /** A request waits no longer. */
   noteServed(request: IncomingMessage): void {
     this.#waitingBytes -= bytesOf(request);
-    if (this.#isHeld) this.#hold(true);
+    if (this.#isCounted) this.#count(true);
   }
 
   /** The client has read something. */
   noteRead(): void {
-    if (this.#isHeld) this.#weigh(true);
+    if (this.#isCounted) this.#weigh(true);
   }
 
   /** The client is gone. */
@@ -68,15 +68,15 @@ export class UnreadReplies {
   #weigh(moves: boolean): void {
     const unsent = this.#unsentBytes();
     this.#unreadBytes = unsent === 0 ? 0 : unsent + bytesOfAll(this.#open);
-    this.#hold(moves);
+    this.#count(moves);
   }
 
-  #hold(moves: boolean): void {
+  #count(moves: boolean): void {
     const { unread, networkOf } = this.#parts;
     const [oldest] = this.#open;
     const held = this.isTooMuch ? this.#unreadBytes : this.#waitingBytes;
-    this.#isHeld = held > this.#bytesMax;
-    if (!this.#isHeld || oldest === undefined) unread.release(this.#socket);
+    this.#isCounted = held > this.#bytesMax;
+    if (!this.#isCounted || oldest === undefined) unread.release(this.#socket);
     else if (!this.#socket.destroyed) unread.hold(this.#socket, held, networkOf(oldest.req), moves);
   }
 

@@ -24,8 +24,8 @@ let opened: Readable[];
 let lookups: string[];
 let ends: (() => void)[];
 
-/** How many files of the silent project were asked for. */
-let looksFor: number;
+/** How many downloads of the silent project were begun. */
+let silentDownloads: number;
 
 /** Reports whose files never end, or never come for the silent project; the id of a file is that of its project. */
 const browseReports = {
@@ -40,7 +40,7 @@ const browseReports = {
   },
   download: async ({ projectId }: Pick<Report, 'projectId'>, signal: AbortSignal) => {
     if (projectId === 'silent') {
-      looksFor += 1;
+      silentDownloads += 1;
       await once(signal, 'abort').then(() => Promise.reject(new Error('The request was aborted')));
     }
     const content = new Readable({ read: () => undefined });
@@ -54,7 +54,7 @@ beforeEach(async () => {
   opened = [];
   lookups = [];
   ends = [];
-  looksFor = 0;
+  silentDownloads = 0;
   const family = reportRoutes({ browseReports } as never, null);
   world = await new HttpWorld({ families: [family] }).open();
 });
@@ -112,7 +112,7 @@ it('a caller who leaves before the file has come makes its place free, and is no
     const { port } = world;
     const request = httpRequest({ port, host: '127.0.0.1', path: '/reports/files/silent', agent: false });
     request.on('error', () => undefined).end();
-    await until(() => looksFor === left);
+    await until(() => silentDownloads === left);
     request.destroy();
   }
   await until(async () => {

@@ -60,11 +60,11 @@ it('rounds that only accept and rounds with other work alternate while each roun
 it('new connections come fast when more than twenty come in a tenth of a second, and for a tenth of a second after it', () => {
   const { backlog, accept } = aBacklog();
   for (let count = 0; count < 20; count += 1) accept();
-  expect(backlog.growsFast).toBe(false);
+  expect(backlog.connectionsComeFast).toBe(false);
   accept();
-  expect(backlog.growsFast).toBe(true);
+  expect(backlog.connectionsComeFast).toBe(true);
   now = 199;
-  expect(backlog.growsFast).toBe(true);
+  expect(backlog.connectionsComeFast).toBe(true);
   now = 200;
-  expect(backlog.growsFast).toBe(false);
+  expect(backlog.connectionsComeFast).toBe(false);
 });

@@ -96,7 +96,7 @@ beforeEach(async () => {
       table: new ConnectionTable(server, 10),
       backlog: {
         roundMs: (msMax) => msMax,
-        get growsFast() {
+        get connectionsComeFast() {
           return comesFast;
         },
       },
