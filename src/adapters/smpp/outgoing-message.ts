@@ -43,7 +43,7 @@ interface PartEvents {
 
 interface Part {
   readonly fields: SubmitFields;
-  state: 'unwritten' | 'in-flight' | 'throttled' | 'responded';
+  state: 'unwritten' | 'in-flight' | 'throttled' | 'over';
   /** The sequence number of its last `submit_sm`. */
   sequence: number;
   /** Ends the flight of that `submit_sm`. */
@@ -134,7 +134,7 @@ export class OutgoingMessage {
     part.ended = ended;
     part.sequence = session.submit(part.fields, (pdu) => {
       const response = submitResponseOf(pdu);
-      part.state = 'responded';
+      part.state = 'over';
       ended();
       this.#take(part, response);
       this.#finishIfOver();
@@ -154,7 +154,7 @@ export class OutgoingMessage {
     this.#endUnknown(reason, cause);
     for (const part of this.#parts) {
       if (part.state !== 'in-flight') continue;
-      part.state = 'responded';
+      part.state = 'over';
       part.ended();
       this.#session?.abandon(part.sequence, (pdu) => this.#takeLate(part, submitResponseOf(pdu)));
     }
