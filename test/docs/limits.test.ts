@@ -110,10 +110,7 @@ import {
   PROVIDER_RESPONSE_MEMBERS_MAX,
 } from '../../src/application/ports/provider-http.ts';
 import { THROTTLED_MS } from '../../src/application/providers/throttled-rates.ts';
-import {
-  REPORTS_WRITTEN_MAX,
-  REPORTS_WRITTEN_PER_PROJECT_MAX,
-} from '../../src/application/reports/make-reports.ts';
+import { REPORT_JOB_LIMITS } from '../../src/application/reports/make-reports.ts';
 import {
   REPORTS_REQUESTED_MAX,
   REPORTS_REQUESTED_PER_PROJECT_MAX,
@@ -357,7 +354,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'reports written at a time, and removed',
-        `${REPORTS_WRITTEN_PER_PROJECT_MAX} of one project, ${REPORTS_WRITTEN_MAX} in all, and as many; more wait`,
+        `${REPORT_JOB_LIMITS.perProject} of one project, ${REPORT_JOB_LIMITS.all} in all, and as many; more wait`,
       ],
       [
         'unknown keys without a checksum looked up at a time',

@@ -19,11 +19,10 @@ interface MakePorts extends ProjectJobPorts {
 export const REPORT_PAGE_ROWS = 200;
 
 /**
- * Reports that a process writes at a time, and those of one project; each has a file or an upload open. More wait, and keep
- * their leases.
+ * How many reports a process writes at a time, and how many it removes; each may have a file or an upload open. More wait, and
+ * keep their leases.
  */
-export const REPORTS_WRITTEN_MAX = 10;
-export const REPORTS_WRITTEN_PER_PROJECT_MAX = 2;
+export const REPORT_JOB_LIMITS = { perProject: 2, all: 10, isPaced: false };
 
 /**
  * Specification 4.4: makes the files of reports, page by page, in bounded memory. A report that a crash interrupts is made
@@ -37,11 +36,7 @@ export class MakeReports {
 
   constructor(ports: MakePorts) {
     this.#ports = ports;
-    this.#runner = new ProjectJobRunner(ports, {
-      perProject: REPORTS_WRITTEN_PER_PROJECT_MAX,
-      all: REPORTS_WRITTEN_MAX,
-      isPaced: false,
-    });
+    this.#runner = new ProjectJobRunner(ports, REPORT_JOB_LIMITS);
   }
 
   /** Resolves at once; the reports are made in the background. Never rejects. */

@@ -5,7 +5,7 @@ import { type RemoveReportWork, removeReportJob } from '../jobs/report-jobs.ts';
 import type { ReportFiles } from '../ports/report-files.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { REPORTS_WRITTEN_MAX, REPORTS_WRITTEN_PER_PROJECT_MAX } from './make-reports.ts';
+import { REPORT_JOB_LIMITS } from './make-reports.ts';
 
 interface RemovePorts extends ProjectJobPorts {
   readonly unitOfWork: UnitOfWork;
@@ -15,16 +15,12 @@ interface RemovePorts extends ProjectJobPorts {
 /** Specification 3.3: removes the files of reports that are expired or deleted. The reports stay listed. */
 export class RemoveReports {
   readonly #ports: RemovePorts;
-  /** Removes as many files at a time as `MakeReports` writes: a file that cannot be removed for a while holds up no other job. */
+  /** Of its own: a file that cannot be removed for a while holds up no other job. */
   readonly #runner: ProjectJobRunner;
 
   constructor(ports: RemovePorts) {
     this.#ports = ports;
-    this.#runner = new ProjectJobRunner(ports, {
-      perProject: REPORTS_WRITTEN_PER_PROJECT_MAX,
-      all: REPORTS_WRITTEN_MAX,
-      isPaced: false,
-    });
+    this.#runner = new ProjectJobRunner(ports, REPORT_JOB_LIMITS);
   }
 
   /** Resolves at once; the files are removed in the background. Never rejects. */

@@ -7,11 +7,7 @@ import { makeReportJob } from '../../../src/application/jobs/report-jobs.ts';
 import { RunJobs } from '../../../src/application/jobs/run-jobs.ts';
 import { ManageReports } from '../../../src/application/operators/manage-reports.ts';
 import { BrowseReports } from '../../../src/application/reports/browse-reports.ts';
-import {
-  REPORT_PAGE_ROWS,
-  REPORTS_WRITTEN_MAX,
-  REPORTS_WRITTEN_PER_PROJECT_MAX,
-} from '../../../src/application/reports/make-reports.ts';
+import { REPORT_JOB_LIMITS, REPORT_PAGE_ROWS } from '../../../src/application/reports/make-reports.ts';
 import {
   REPORTS_REQUESTED_MAX,
   REPORTS_REQUESTED_PER_PROJECT_MAX,
@@ -242,21 +238,21 @@ describe('MakeReports', () => {
 
   it('a process writes ten reports at a time, and the others keep their leases meanwhile', async () => {
     await open();
-    const { done, letGo, seen, last } = await holdUp(3, OTHERS, REPORTS_WRITTEN_MAX);
+    const { done, letGo, seen, last } = await holdUp(3, OTHERS, REPORT_JOB_LIMITS.all);
     world.clock.at += LEASE_MS - 1;
     await renewNow();
     world.clock.at += LEASE_MS - 1;
     expect(await world.lease()).toEqual([]);
-    expect(seen.begun).toBe(REPORTS_WRITTEN_MAX);
+    expect(seen.begun).toBe(REPORT_JOB_LIMITS.all);
     letGo();
     await done;
     expect(await reportNow(last)).toMatchObject({ recordCount: 0 });
-    expect(REPORTS_WRITTEN_MAX).toBe(10);
+    expect(REPORT_JOB_LIMITS.all).toBe(10);
   });
 
   it('a report whose lease was lost while it waited begins no file', async () => {
     await open();
-    const { done, letGo, seen } = await holdUp(3, [project], REPORTS_WRITTEN_PER_PROJECT_MAX);
+    const { done, letGo, seen } = await holdUp(3, [project], REPORT_JOB_LIMITS.perProject);
     world.clock.at += LEASE_MS + 1;
     expect(await world.lease()).toHaveLength(3);
     await renewNow();
@@ -268,7 +264,7 @@ describe('MakeReports', () => {
 
   it('a project with many reports leaves places to the others', async () => {
     await open();
-    const many = await holdUp(4, [project], REPORTS_WRITTEN_PER_PROJECT_MAX);
+    const many = await holdUp(4, [project], REPORT_JOB_LIMITS.perProject);
     await requested(50, aProject({ id: anId(701), slug: 'other-1' }));
     const { begun } = many.seen;
     files.beforeEach = async () => undefined;
