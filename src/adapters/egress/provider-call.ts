@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import { BodyPieces, RESPONSE_PIECES } from '../../application/body-pieces.ts';
 import { codeOrName } from '../../application/errors/error-text.ts';
 import { GrowingBuffer } from '../../application/growing-buffer.ts';
+import { WAITED_TOO_LONG_REASON } from '../../application/ports/channel-provider.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
   type ProviderRequest,
@@ -60,7 +61,7 @@ export class ProviderCall implements Dispatcher.DispatchHandler {
     this.#events = events;
     this.#deadline = setTimeout(() => this.#giveUp(), timeoutMs);
     this.#waitDeadline = setTimeout(
-      () => this.#settle({ kind: 'limited', reason: 'More messages wait than the provider takes' }),
+      () => this.#settle({ kind: 'limited', reason: WAITED_TOO_LONG_REASON }),
       waitMs,
     );
   }

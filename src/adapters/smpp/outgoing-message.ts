@@ -1,6 +1,5 @@
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import type { RejectionCause } from '../../domain/providers/rejection-class.ts';
 import {
   isThrottled,
   rejectedAs,
@@ -53,6 +52,8 @@ interface Part {
 }
 
 const NO_PARTS: readonly Part[] = [];
+
+const WAITED_TOO_LONG = rejectedAs('limited', 'More messages wait than the SMSC takes');
 
 /** A message on its way: all its parts go over one session. */
 export class OutgoingMessage {
@@ -144,8 +145,13 @@ export class OutgoingMessage {
   }
 
   /** It waits no longer to be written: nothing of it was sent, so another provider may take it. No effect afterwards. */
-  giveUpUnwritten(reason: string, cause: RejectionCause = 'busy'): void {
-    if (this.#session === null) this.#end(rejectedAs(cause, reason));
+  giveUpUnwritten(reason: string): void {
+    if (this.#session === null) this.#end(rejectedAs('busy', reason));
+  }
+
+  /** The same when it has waited for as long as it may. */
+  giveUpWaiting(): void {
+    if (this.#session === null) this.#end(WAITED_TOO_LONG);
   }
 
   /** It waits no longer for responses. Those that come all the same are told with `takenLate`. */

@@ -49,7 +49,7 @@ class DeadlineGroup {
     this.#cancelWrite = timeouts(PROVIDER_WAIT_MS)(() => {
       for (const message of this.#messages) {
         if (message.session !== null) continue;
-        message.giveUpUnwritten('More messages wait than the SMSC takes', 'limited');
+        message.giveUpWaiting();
         onUnwritten(message);
       }
     });

@@ -192,7 +192,7 @@ export class SubmitQueue {
 
   #giveUpLate(message: OutgoingMessage): void {
     if (message.session !== null) this.#countUnwritten(message, -message.unwritten);
-    message.giveUpUnwritten('More messages wait than the SMSC takes', 'limited');
+    message.giveUpWaiting();
     // A part without a response tells of the SMSC, too.
     const cause = message.isInFlight ? undefined : 'limited';
     message.giveUp('The time of the attempt was over before all parts were sent', cause);

@@ -10,7 +10,12 @@ import {
 } from '../../domain/providers/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
-import type { ChannelProvider, ChannelProviders, Submission } from '../ports/channel-provider.ts';
+import {
+  type ChannelProvider,
+  type ChannelProviders,
+  type Submission,
+  WAITED_TOO_LONG_REASON,
+} from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Timeout } from '../ports/timeout.ts';
@@ -59,7 +64,7 @@ export const TIMEOUT_TOLERANCE_MS = 1_000;
 const NO_PROVIDER = rejectedAs('message', 'The channel has no provider for this number');
 
 /** The attempt has waited, and the provider has no capacity for it. */
-const WAITED_TOO_LONG = rejectedAs('limited', 'More messages wait than the provider takes');
+const WAITED_TOO_LONG = rejectedAs('limited', WAITED_TOO_LONG_REASON);
 
 /**
  * Submits committed attempts to their channel providers and records the submit results. A crash in between leaves

@@ -14,6 +14,9 @@ import type { ProviderEventSink } from './provider-events.ts';
  */
 export const PROVIDER_WAIT_MS = 4_000;
 
+/** The reason of a message that its provider had no capacity for in time. */
+export const WAITED_TOO_LONG_REASON = 'More messages wait than the provider takes';
+
 /** One attempt of one message on its way to a channel provider. */
 export interface Submission {
   readonly smsId: string;
