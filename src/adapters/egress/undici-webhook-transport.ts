@@ -1,4 +1,5 @@
 import type { WebhookRequest, WebhookTransport } from '../../application/ports/webhook-transport.ts';
+import { remembered } from '../../application/remembered.ts';
 import { DELIVERY_ATTEMPT_TIMEOUT_MS } from '../../application/webhooks/delivery-limits.ts';
 import type { DeliveryResult } from '../../domain/webhooks/delivery-result.ts';
 import { Connections } from './connections.ts';
@@ -44,7 +45,8 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #timeoutMs: number;
   readonly #peerTime = new PeerTime(RECEIVER_SHARES);
   readonly #connections: Connections;
-  readonly #targets = new Map<string, Target | null>();
+  /** By the rules alone, which do not change; what a name leads to is checked on every connection. */
+  readonly #target = remembered(TARGETS_KEPT_MAX, (url: string) => this.#targetOf(url));
   readonly #inFlight = new Set<Promise<DeliveryResult>>();
   #isClosed = false;
 
@@ -108,16 +110,9 @@ export class UndiciWebhookTransport implements WebhookTransport {
     this.#peerTime.close();
   }
 
-  /** By the rules alone, which do not change; what a name leads to is checked on every connection. */
-  #target(text: string): Target | null {
-    let target = this.#targets.get(text);
-    if (target === undefined) {
-      const url = parseWebhookUrl(text, this.#rules, this.#ports);
-      target = url === null ? null : { origin: url.origin, path: `${url.pathname}${url.search}` };
-      if (this.#targets.size >= TARGETS_KEPT_MAX) this.#targets.clear();
-      this.#targets.set(text, target);
-    }
-    return target;
+  #targetOf(text: string): Target | null {
+    const url = parseWebhookUrl(text, this.#rules, this.#ports);
+    return url === null ? null : { origin: url.origin, path: `${url.pathname}${url.search}` };
   }
 }
 

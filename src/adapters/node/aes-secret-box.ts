@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { SecretBox } from '../../application/ports/secret-box.ts';
+import { remembered } from '../../application/remembered.ts';
 import type { PlainSecret, SealedSecret } from '../../domain/shared/sealed-secret.ts';
 
 const ALGORITHM = 'aes-256-gcm';
@@ -17,19 +18,19 @@ const PREFIX = 'v1:';
  */
 export class AesSecretBox implements SecretBox {
   readonly #key: Buffer;
-  readonly #sealed = new Map<PlainSecret, SealedSecret>();
-  readonly #opened = new Map<SealedSecret, PlainSecret>();
+  readonly #sealed = remembered(REMEMBERED_MAX, (secret: PlainSecret) => this.#seal(secret));
+  readonly #opened = remembered(REMEMBERED_MAX, (sealed: SealedSecret) => this.#open(sealed));
 
   constructor({ secretKey }: { readonly secretKey: Buffer }) {
     this.#key = Buffer.from(hkdfSync('sha256', secretKey, '', 'barid secret box', KEY_BYTES));
   }
 
   seal(secret: PlainSecret): SealedSecret {
-    return remembered(this.#sealed, secret, () => this.#seal(secret));
+    return this.#sealed(secret);
   }
 
   open(sealed: SealedSecret): PlainSecret {
-    return remembered(this.#opened, sealed, () => this.#open(sealed));
+    return this.#opened(sealed);
   }
 
   #seal(secret: PlainSecret): SealedSecret {
@@ -49,13 +50,4 @@ export class AesSecretBox implements SecretBox {
     const secret = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
     return Buffer.concat([secret, decipher.final()]).toString('utf8');
   }
-}
-
-function remembered<Known, Result>(known: Map<Known, Result>, text: Known, work: () => Result): Result {
-  const before = known.get(text);
-  if (before !== undefined) return before;
-  const result = work();
-  if (known.size >= REMEMBERED_MAX) known.clear();
-  known.set(text, result);
-  return result;
 }

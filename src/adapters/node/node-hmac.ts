@@ -1,25 +1,19 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { remembered } from '../../application/remembered.ts';
 import type { Hmac, HmacKey } from '../../domain/webhooks/signer.ts';
 
 /** The most customers whose keys are kept ready: making one costs a third of a signature. */
 const KEYS_KEPT_MAX = 1_000;
 
-const keys = { utf8: new Map<string, KeyObject>(), base64: new Map<string, KeyObject>() };
+const keyOf = { utf8: keysFrom('utf8'), base64: keysFrom('base64') };
 
 /** HMAC-SHA256 by OpenSSL, through Node. */
 export const nodeHmac: Hmac = (key, parts, encoding) => {
-  const hmac = createHmac('sha256', keyOf(key));
+  const hmac = createHmac('sha256', keyOf[key.encoding](key.text));
   for (const part of parts) hmac.update(part);
   return hmac.digest(encoding);
 };
 
-function keyOf({ text, encoding }: HmacKey): KeyObject {
-  const kept = keys[encoding];
-  let key = kept.get(text);
-  if (key === undefined) {
-    if (kept.size >= KEYS_KEPT_MAX) kept.clear();
-    key = createSecretKey(Buffer.from(text, encoding));
-    kept.set(text, key);
-  }
-  return key;
+function keysFrom(encoding: HmacKey['encoding']): (text: string) => KeyObject {
+  return remembered(KEYS_KEPT_MAX, (text: string) => createSecretKey(Buffer.from(text, encoding)));
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { remembered } from '../../../application/remembered.ts';
 import { isListed, unmapped } from './ip-allow-list.ts';
 
 /** One IPv6 network of this size is usually one customer, who may use every address in it. */
@@ -8,7 +9,7 @@ const IPV6_NETWORK_BITS = 64;
 /** One customer may have as many such networks as are in one of this size. */
 const IPV6_SITE_BITS = 48;
 
-/** One more empties the memory. */
+/** The work on an address costs microseconds, and it is asked for with each request. */
 const ADDRESSES_REMEMBERED_MAX = 1_000;
 
 const WITH_BRACKETS_PATTERN = /^\[([^\]]+)\](?::[0-9]{1,5})?$/;
@@ -23,7 +24,9 @@ export type ClientAddress = (request: IncomingMessage) => string | undefined;
  */
 export function clientAddressBehind(trustedProxies: readonly string[]): ClientAddress {
   if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress;
-  const isTrusted = remembering((address) => isListed(trustedProxies, address));
+  const isTrusted = remembered(ADDRESSES_REMEMBERED_MAX, (address: string) =>
+    isListed(trustedProxies, address),
+  );
   return ({ socket: { remoteAddress: peer }, headers }) => {
     const forwarded = headers['x-forwarded-for'];
     if (peer === undefined || typeof forwarded !== 'string' || !isTrusted(peer)) return peer;
@@ -70,7 +73,7 @@ const ipv6Network = ipv6Prefix(IPV6_NETWORK_BITS);
 const ipv6Site = ipv6Prefix(IPV6_SITE_BITS);
 
 function ipv6Prefix(bits: number): (address: string) => string {
-  return remembering((address) => {
+  return remembered(ADDRESSES_REMEMBERED_MAX, (address: string) => {
     const plain = unmapped(address);
     if (!plain.includes(':') || !ipaddr.isValid(plain)) return plain;
     const prefix = ipaddr
@@ -79,17 +82,4 @@ function ipv6Prefix(bits: number): (address: string) => string {
       .slice(0, bits / 8);
     return `${Buffer.from(prefix).toString('hex')}/${bits}`;
   });
-}
-
-/** The same function with a memory: the work on an address costs microseconds, and it is asked for with each request. */
-function remembering<Result>(resultOf: (address: string) => Result): (address: string) => Result {
-  const known = new Map<string, Result>();
-  return (address) => {
-    const remembered = known.get(address);
-    if (remembered !== undefined) return remembered;
-    if (known.size >= ADDRESSES_REMEMBERED_MAX) known.clear();
-    const result = resultOf(address);
-    known.set(address, result);
-    return result;
-  };
 }

@@ -1,0 +1,18 @@
+/**
+ * The same function with a memory for at most `max` results; one more empties it. An argument is known by `===`. A result that is
+ * undefined is not remembered, nor what was thrown.
+ */
+export function remembered<Argument, Result>(
+  max: number,
+  resultOf: (argument: Argument) => Result,
+): (argument: Argument) => Result {
+  const known = new Map<Argument, Result>();
+  return (argument) => {
+    const before = known.get(argument);
+    if (before !== undefined) return before;
+    const result = resultOf(argument);
+    if (known.size >= max) known.clear();
+    known.set(argument, result);
+    return result;
+  };
+}
