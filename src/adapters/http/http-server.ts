@@ -12,7 +12,7 @@ import {
   type ServerLimits,
 } from './limits.ts';
 import { ADMIN_HEAD, adminDocumentRoutes } from './openapi/admin-document.ts';
-import { type OpenApi, openApiDocument } from './openapi/open-api.ts';
+import { type DocumentHead, type OpenApi, openApiDocument } from './openapi/open-api.ts';
 import { openApiRoutes } from './openapi/open-api-routes.ts';
 import { type ErrorEnvelope, errorReply, usualEnvelope } from './replies/http-error.ts';
 import { ok } from './replies/http-reply.ts';
@@ -126,13 +126,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     observers,
     onUnsent: (response) => noteUnsent(response),
   });
-  let made: OpenApi | undefined;
-  // Made at its first use: it takes longer than the rest of the start of a harness.
-  const openApi = (): OpenApi => {
-    made ??= openApiDocument(families);
-    return made;
-  };
-  const families = [...options.families, openApiRoutes(openApi)];
+  const { families, openApi } = documentedFamilies(options.families, openApiRoutes);
   const admin = options.admin === undefined ? null : adminOf(options.admin);
   const exactPaths = new ExactPaths();
   for (const [path, samePath] of groupByPath([...families, ...(admin?.families ?? [])])) {
@@ -179,15 +173,26 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-/** The families with that of their document, which is made at its first use. */
 function adminOf({ families, admission }: AdminInterface) {
+  return documentedFamilies(families, (openApi) => adminDocumentRoutes(admission, openApi), ADMIN_HEAD);
+}
+
+/**
+ * The families with that of their document. It is made at its first use, because it takes longer than the rest of the start of a
+ * harness.
+ */
+function documentedFamilies(
+  others: readonly RouteFamily[],
+  documentRoutes: (openApi: () => OpenApi) => RouteFamily,
+  head?: DocumentHead,
+) {
   let made: OpenApi | undefined;
   const openApi = (): OpenApi => {
-    made ??= openApiDocument(all, ADMIN_HEAD);
+    made ??= openApiDocument(families, head);
     return made;
   };
-  const all = [...families, adminDocumentRoutes(admission, openApi)];
-  return { families: all, openApi };
+  const families = [...others, documentRoutes(openApi)];
+  return { families, openApi };
 }
 
 interface EnvelopedRoute {
