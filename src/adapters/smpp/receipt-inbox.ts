@@ -1,5 +1,5 @@
 import { BatchDrain } from '../../application/batching/batch-drain.ts';
-import { StorageLocked } from '../../application/errors/storage-locked.ts';
+import { projectLocked } from '../../application/errors/storage-locked.ts';
 import type { ProviderEventSink, SubmissionReceipt } from '../../application/ports/provider-events.ts';
 import type { Timeout } from '../../application/ports/timeout.ts';
 
@@ -89,7 +89,7 @@ export class ReceiptInbox {
       return end(failure);
     }
     if (open === 0) end(null);
-    else this.#endLater(() => end(new StorageLocked('A row of the project is locked')));
+    else this.#endLater(() => end(projectLocked()));
   }
 
   #endLater(end: () => void): void {

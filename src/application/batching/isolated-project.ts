@@ -1,4 +1,4 @@
-import { StorageLocked } from '../errors/storage-locked.ts';
+import { projectLocked, type StorageLocked } from '../errors/storage-locked.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { LockWait } from '../ports/unit-of-work.ts';
@@ -81,7 +81,7 @@ export class IsolatedProject<Item, Result> {
     if (this.#isLocked && lock !== undefined) {
       lock.isolated();
       const isFull = this.#queue.waiting.length >= BATCH_ITEMS_MAX;
-      if (isFull || lock.whenLocked === 'fail') reject(new StorageLocked('A row of the project is locked'));
+      if (isFull || lock.whenLocked === 'fail') reject(projectLocked());
       if (isFull) return;
     }
     this.#queue.add([waiting]);

@@ -10,3 +10,8 @@ export class StorageLocked extends Error {
     this.name = 'StorageLocked';
   }
 }
+
+/** What is told to the caller of an item that does not wait for a lock of its project. */
+export function projectLocked(): StorageLocked {
+  return new StorageLocked('A row of the project is locked');
+}
