@@ -59,6 +59,15 @@ export const senderIdList = z
   })
   .meta({ id: 'SenderIdList', description: 'The sender IDs of the project' });
 
+/** The field of a query that restricts a list to one country. */
+export function countryIsoQuery(description: string) {
+  return z
+    .string()
+    .regex(COUNTRY_PATTERN, { error: COUNTRY_ERROR })
+    .meta({ description, examples: ['TR'] })
+    .optional();
+}
+
 /** Specification 4.3. */
 export const pricingQuery = z.object({
   page: wholeNumber('page', 1, PRICING_PAGE_MAX)
@@ -67,11 +76,7 @@ export const pricingQuery = z.object({
   limit: wholeNumber('limit', 1, PRICING_LIMIT_MAX)
     .default(PRICING_LIMIT_DEFAULT)
     .meta({ description: 'Rows of a page', examples: [PRICING_LIMIT_DEFAULT] }),
-  countryIso: z
-    .string()
-    .regex(COUNTRY_PATTERN, { error: COUNTRY_ERROR })
-    .meta({ description: 'Only this country: two letters of any case', examples: ['TR'] })
-    .optional(),
+  countryIso: countryIsoQuery('Only this country: two letters of any case'),
 });
 
 const countryIso = text.meta({ description: 'The country: two letters, upper case', examples: ['TR'] });

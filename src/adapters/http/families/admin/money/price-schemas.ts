@@ -6,7 +6,7 @@ import { TEMPLATE_CATEGORIES } from '../../../../../domain/billing/pricing.ts';
 import { byName } from '../../../../../domain/shared/by-name.ts';
 import { MOBILE_OPERATORS } from '../../../../../domain/shared/phone-number.ts';
 import { ADMIN_CURSOR_CHARACTERS_MAX, LATEST_INSTANT_MS } from '../../../limits.ts';
-import { priceRow } from '../../catalog/catalog-schemas.ts';
+import { countryIsoQuery, priceRow } from '../../catalog/catalog-schemas.ts';
 import { ID_EXAMPLE, INSTANT_EXAMPLE, id, instant, next, pageQuery } from '../shared-schemas.ts';
 
 const DIGEST_EXAMPLE = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
@@ -32,15 +32,9 @@ export const applyQuery = z.object({
     .meta({ description: '`preview` of the preview of the same import', examples: [DIGEST_EXAMPLE] }),
 });
 
-const COUNTRY_ERROR = 'countryIso must be two letters';
-
 /** The query of a list with its rows. */
 export const pricePageQuery = pageQuery.extend({
-  countryIso: z
-    .string()
-    .regex(/^[A-Za-z]{2}$/, { error: COUNTRY_ERROR })
-    .meta({ description: 'Only rows of this country: two letters of any case', examples: ['TR'] })
-    .optional(),
+  countryIso: countryIsoQuery('Only rows of this country: two letters of any case'),
 });
 
 export const versionParams = z.object({
