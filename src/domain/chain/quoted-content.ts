@@ -2,12 +2,12 @@ import type { Content } from '../messages/send-request.ts';
 import { verificationText } from '../messages/verification-text.ts';
 import { LANGUAGES } from '../shared/language.ts';
 import { providerText } from '../shared/provider-text.ts';
+import { MASK } from '../shared/secret-mask.ts';
 import { toStorableLine } from '../shared/storable-text.ts';
 import type { TemplateParameters } from '../whatsapp/template-parameters.ts';
 
 /** Shorter texts stand in any sentence, in UTF-16 units. */
 const QUOTED_CHARACTERS_MIN = 4;
-const MASK = '***';
 
 /**
  * The reason as it is stored, with `***` in place of the number, the code, the text and the parameters that were sent. A provider

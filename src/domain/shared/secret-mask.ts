@@ -3,7 +3,8 @@ import { cutText } from './storable-text.ts';
 /** More than is stored of a provider's reason, and more than a pattern sees, in UTF-16 units. */
 const REASON_CHARACTERS_READ_MAX = 2_048;
 
-const MASK = '***';
+/** What stands in place of text that may not be shown. */
+export const MASK = '***';
 /** A shorter piece of a secret tells nothing. In bytes. */
 const PIECE_BYTES_MIN = 4;
 /** JSON in JSON, or a percent-encoded text in a percent-encoded url. */
