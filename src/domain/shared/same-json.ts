@@ -3,7 +3,7 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other)) {
     return one.length === other.length && one.every((item, index) => isSameJson(item, other[index]));
   }
-  if (!isObject(one) || !isObject(other)) return one === other;
+  if (!isJsonObject(one) || !isJsonObject(other)) return one === other;
   const names = presentNames(one);
   return (
     names.length === presentNames(other).length && names.every((name) => isSameJson(one[name], other[name]))
@@ -12,7 +12,8 @@ export function isSameJson(one: unknown, other: unknown): boolean {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-function isObject(value: unknown): value is JsonObject {
+/** Whether a JSON value has members: a list has none. */
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { isJsonObject } from '../../../domain/shared/same-json.ts';
 import { JSON_TYPE } from '../input/request-body.ts';
 import { REQUEST_ID_CHARACTERS_MAX } from '../limits.ts';
 import { errorBody, messageBody } from '../replies/error-bodies.ts';
@@ -283,6 +284,5 @@ function schemaOf(body: Readonly<Record<string, unknown>>): JsonSchema {
 
 function schemaOfValue(value: unknown): JsonSchema {
   if (typeof value === 'string') return { type: 'string' };
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? schemaOf(value as Readonly<Record<string, unknown>>) : { const: value };
+  return isJsonObject(value) ? schemaOf(value) : { const: value };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isJsonObject } from '../../../domain/shared/same-json.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -68,7 +69,7 @@ function keepSaid({ zodSchema, jsonSchema }: Parameters<NonNullable<Override>>[0
 /** The schema with references into the document. */
 function withPointers(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withPointers);
-  if (!isObject(schema)) return schema;
+  if (!isJsonObject(schema)) return schema;
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => [
       key,
@@ -82,7 +83,7 @@ function withPointers(schema: unknown): unknown {
  */
 function withNulls(schema: unknown, named: Readonly<Record<string, JsonSchema>> = {}): unknown {
   if (Array.isArray(schema)) return schema.map((each) => withNulls(each, named));
-  if (!isObject(schema)) return schema;
+  if (!isJsonObject(schema)) return schema;
   const copy = Object.fromEntries(
     Object.entries(schema).map(([key, value]) => [key, withNulls(value, named)]),
   );
@@ -111,8 +112,4 @@ function orNull(
   return isPlain
     ? { ...schema, type: [schema.type, 'null'], ...said }
     : { anyOf: [schema, { type: 'null' }], ...said };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

@@ -45,15 +45,15 @@ export function namingUnknownFields<Reply extends HttpReply>(reply: Reply, names
 }
 
 function collect(json: unknown, checked: unknown, parentPath: string, names: string[]): void {
-  if (!isObject(json) || !isObject(checked)) return;
+  if (!isObjectOrList(json) || !isObjectOrList(checked)) return;
   for (const name in json) {
     if (names.length === NAMES_MAX) return;
     if (!Object.hasOwn(checked, name)) names.push(safe(`${parentPath}${name}`));
-    else if (isObject(json[name])) collect(json[name], checked[name], `${parentPath}${name}.`, names);
+    else if (isObjectOrList(json[name])) collect(json[name], checked[name], `${parentPath}${name}.`, names);
   }
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObjectOrList(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../../domain/shared/same-json.ts';
+
 type Fields = Readonly<Record<string, unknown>>;
 
 const BETWEEN_COLUMNS = '  ';
@@ -69,12 +71,12 @@ function columnsOf(rows: readonly Fields[]): readonly string[] {
 }
 
 function isListOfObjects(value: unknown): value is readonly Fields[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isObject);
+  return Array.isArray(value) && value.length > 0 && value.every(isJsonObject);
 }
 
 function entriesOf(fields: Fields, place: string): readonly (readonly [string, string])[] {
   return Object.entries(fields).flatMap(([name, value]) =>
-    isObject(value)
+    isJsonObject(value)
       ? entriesOf(value, `${place}${name}.`)
       : [[escaped(place + name), textOf(value)] as const],
   );
@@ -83,7 +85,7 @@ function entriesOf(fields: Fields, place: string): readonly (readonly [string, s
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return NOTHING;
   if (Array.isArray(value)) return value.length === 0 ? NOTHING : value.map(textOf).join(',');
-  return isObject(value)
+  return isJsonObject(value)
     ? entriesOf(value, '')
         .map(([name, text]) => `${name}=${text}`)
         .join(' ')
@@ -100,8 +102,4 @@ function codeUnitEscapes(character: string): string {
     .split('')
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('');
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

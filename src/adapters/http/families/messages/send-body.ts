@@ -13,6 +13,7 @@ import {
   PHONE_NUMBER_PATTERN,
   type PhoneNumber,
 } from '../../../../domain/shared/phone-number.ts';
+import { isJsonObject } from '../../../../domain/shared/same-json.ts';
 import type { PlainSecret } from '../../../../domain/shared/sealed-secret.ts';
 import { isStorableLine } from '../../../../domain/shared/storable-text.ts';
 import {
@@ -279,13 +280,13 @@ function shapeError(input: unknown): string {
  * request may have thousands.
  */
 function withFirstMistakes(parameters: unknown): unknown {
-  if (!isObject(parameters)) return parameters;
+  if (!isJsonObject(parameters)) return parameters;
   const { body, header, buttons } = parameters;
   return {
     ...parameters,
     ...(body === undefined ? {} : { body: withFirstMistake(body) }),
     ...(header === undefined ? {} : { header: withFirstMistake(header) }),
-    ...(isObject(buttons)
+    ...(isJsonObject(buttons)
       ? {
           buttons: Object.fromEntries(
             Object.entries(buttons).map(([at, part]) => [at, withFirstMistake(part)]),
@@ -296,7 +297,7 @@ function withFirstMistakes(parameters: unknown): unknown {
 }
 
 function withFirstMistake(part: unknown): unknown {
-  if (!isObject(part)) return part;
+  if (!isJsonObject(part)) return part;
   for (const key of Object.keys(part)) {
     if (key !== '__proto__' && !isParameter(key, part[key])) return { [key]: part[key] };
   }
@@ -311,8 +312,4 @@ function isParameter(key: string, value: unknown): boolean {
       ? value.length <= TEMPLATE_PARAMETER_CHARACTERS_MAX && isStorableLine(value)
       : Number.isFinite(value);
   return isPlain || parameterValue.safeParse(value).success;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
