@@ -1,7 +1,7 @@
 import type { LeasedJob } from '../../domain/jobs/job.ts';
 import type { Report } from '../../domain/reports/report.ts';
 import { matcherOf, REPORT_HEADER, reportRow } from '../../domain/reports/report-row.ts';
-import { onNextRound } from '../concurrency/next-round.ts';
+import { nextRound } from '../concurrency/next-round.ts';
 import { type ProjectJobPorts, ProjectJobRunner } from '../jobs/project-job-runner.ts';
 import { type MakeReportWork, removeReportJob } from '../jobs/report-jobs.ts';
 import type { CsvEncoder } from '../ports/csv-encoder.ts';
@@ -94,7 +94,7 @@ export class MakeReports {
   /** The pages of all reports are read one after another, and the event loop turns in between. */
   #nextPage({ projectId, from, to, createdAt }: Report, after: MessagePlace | null) {
     const page = this.#page.then(async () => {
-      await new Promise<void>((resolve) => onNextRound(resolve));
+      await nextRound();
       // What is created while the report is made is not in it.
       const query = { projectId, from, to: Math.min(to, createdAt), after, limit: REPORT_PAGE_ROWS };
       return this.#ports.unitOfWork.read(({ messages }) => messages.reported(query));
