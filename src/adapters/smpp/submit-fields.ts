@@ -1,4 +1,4 @@
-import { millisecondsInSecond } from 'date-fns/constants';
+import { millisecondsInSecond, secondsInDay, secondsInHour, secondsInMinute } from 'date-fns/constants';
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import { smsPartsOf } from '../../domain/sms/sms-parts.ts';
 import type { SubmitFields } from './pdu-writer.ts';
@@ -35,9 +35,6 @@ const NO_HEADER: readonly number[] = [];
 /** A receipt of the final state, of success and of failure. */
 const REGISTERED_DELIVERY = 1;
 
-const MINUTE_SECONDS = 60;
-const HOUR_SECONDS = 3_600;
-const DAY_SECONDS = 86_400;
 /** A month has no fixed length in SMPP, so a longer time is cut to this. */
 const VALIDITY_DAYS_MAX = 30;
 
@@ -100,12 +97,12 @@ function sourceKindOf(senderId: string): AddressKind {
 export function validityPeriod(ms: number): string {
   const seconds = Math.min(
     Math.max(1, Math.floor(ms / millisecondsInSecond)),
-    VALIDITY_DAYS_MAX * DAY_SECONDS,
+    VALIDITY_DAYS_MAX * secondsInDay,
   );
-  const days = Math.floor(seconds / DAY_SECONDS);
-  const hours = Math.floor((seconds % DAY_SECONDS) / HOUR_SECONDS);
-  const minutes = Math.floor((seconds % HOUR_SECONDS) / MINUTE_SECONDS);
+  const days = Math.floor(seconds / secondsInDay);
+  const hours = Math.floor((seconds % secondsInDay) / secondsInHour);
+  const minutes = Math.floor((seconds % secondsInHour) / secondsInMinute);
   // Two digits of each, behind those of years and months.
-  const digits = ((days * 100 + hours) * 100 + minutes) * 100 + (seconds % MINUTE_SECONDS);
+  const digits = ((days * 100 + hours) * 100 + minutes) * 100 + (seconds % secondsInMinute);
   return `${String(digits).padStart(12, '0')}000R`;
 }

@@ -1,3 +1,4 @@
+import { millisecondsInSecond } from 'date-fns/constants';
 import { CLOCKS_DIFFER_MS_MAX } from '../shared/instant.ts';
 import type { WhatsappPhoneNumber } from '../whatsapp/whatsapp-resources.ts';
 import { dailyLimitOf } from './daily-limit.ts';
@@ -11,7 +12,7 @@ const GOOD_QUALITIES: ReadonlySet<string> = new Set(['GREEN', 'YELLOW']);
 
 /** Messages start in groups, so that a worker starts several at a time. */
 export const GROUP_MS = 100;
-const GROUPS_PER_SECOND = 1_000 / GROUP_MS;
+const GROUPS_PER_SECOND = millisecondsInSecond / GROUP_MS;
 
 /** When each of `count` messages of a number may start, and from when on the number is free for others. */
 export interface Slots {
@@ -78,7 +79,7 @@ export interface RateDecision {
  * others get new slots.
  */
 export function keepRate(state: RateState, perSecond: number, count: number, now: number): RateDecision {
-  const intervalMs = 1_000 / perSecond;
+  const intervalMs = millisecondsInSecond / perSecond;
   // Nothing is started further ahead: the clock was put back.
   const before = state.sentUntil > now + BURST_MS ? NOTHING_SENT : state;
   const sentUntil = Math.max(before.sentUntil, now);

@@ -1,4 +1,4 @@
-import { millisecondsInSecond } from 'date-fns/constants';
+import { millisecondsInSecond, secondsInMinute } from 'date-fns/constants';
 import { type OperatorRejection, Rejected, type Rejection } from '../../../application/errors/rejected.ts';
 import { WORKING_KEYS_MAX } from '../../../domain/access/project-key.ts';
 import { BALANCE_IQD_MAX } from '../../../domain/billing/account.ts';
@@ -23,8 +23,6 @@ const CARRIES: Readonly<Record<Channel, string>> = {
   whatsapp: 'whatsapp carries every message',
   telegram: 'telegram carries codes of 4 to 8 digits',
 };
-
-const SECONDS_PER_MINUTE = 60;
 
 /** The error that a handler or use case threw to reject the request; null for a fault. */
 export function httpErrorOf(thrown: unknown): HttpError | null {
@@ -177,7 +175,7 @@ export function rejectionError(rejection: Rejection): HttpError {
         code: rejection.kind,
         text: `Rate limit exceeded, please wait ${waitMinutes} ${waitMinutes === 1 ? 'minute' : 'minutes'}`,
         details: { waitMinutes, maxRequests, timeWindowMinutes },
-        headers: ['Retry-After', String(waitMinutes * SECONDS_PER_MINUTE)],
+        headers: ['Retry-After', String(waitMinutes * secondsInMinute)],
       };
     }
     case 'too-many-untried':
