@@ -1,8 +1,8 @@
 import { millisecondsInSecond } from 'date-fns/constants';
 import type { RequestObserver, ServedRequest } from '../../application/ports/request-observer.ts';
 import type { Metrics } from './metrics.ts';
+import { statusClass } from './status-class.ts';
 
-const STATUSES_PER_CLASS = 100;
 const SEND_ROUTE = '/sms';
 const NO_ROUTE = 'none';
 const OTHER_METHOD = 'OTHER';
@@ -21,7 +21,7 @@ export class MeasuredRequests implements RequestObserver {
   served({ method: given, route: declared, status: exact, durationMs, code }: ServedRequest): void {
     const method = METHODS.has(given) ? given : OTHER_METHOD;
     const route = declared ?? NO_ROUTE;
-    const status = `${Math.floor(exact / STATUSES_PER_CLASS)}xx`;
+    const status = statusClass(exact);
     this.#metrics.requests.observe({ method, route, status }, durationMs / millisecondsInSecond);
     if (code !== null && route === SEND_ROUTE && method === 'POST') this.#metrics.sendsRejected.inc({ code });
   }

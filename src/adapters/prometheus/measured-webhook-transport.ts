@@ -2,9 +2,8 @@ import { delegate } from '../../application/delegate.ts';
 import type { WebhookTransport } from '../../application/ports/webhook-transport.ts';
 import { type DeliveryResult, isSuccess } from '../../domain/webhooks/delivery-result.ts';
 import type { Metrics } from './metrics.ts';
+import { statusClass } from './status-class.ts';
 import { timed } from './timed.ts';
-
-const STATUSES_PER_CLASS = 100;
 
 /** A transport whose attempts are counted and timed. */
 export function measuredWebhookTransport(
@@ -26,5 +25,5 @@ export function measuredWebhookTransport(
 function outcomeOf(result: DeliveryResult): string {
   if (isSuccess(result)) return 'delivered';
   if (result.kind === 'failed') return result.reason;
-  return `http-${Math.floor(result.status / STATUSES_PER_CLASS)}xx`;
+  return `http-${statusClass(result.status)}`;
 }
