@@ -12,7 +12,7 @@ const HEARTBEAT_SECONDS = 1;
 export const CONNECT_TIMEOUT_MS = 3_000;
 
 /** Time until a channel is usable: handshake, declarations, subscription. */
-export const OPEN_TIMEOUT_MS = 5_000;
+const OPEN_TIMEOUT_MS = 5_000;
 
 /** Time for the broker's goodbye. */
 export const CLOSE_TIMEOUT_MS = 2_000;

@@ -5,10 +5,10 @@ import type { Logger } from '../../application/ports/logger.ts';
 import { type OpenChannel, openChannel } from './open-channel.ts';
 
 /** The wait before an attempt is drawn from 0 up to a bound that doubles with every failure. */
-export const RECONNECT_FIRST_MS = 100;
+const RECONNECT_FIRST_MS = 100;
 
 /** The largest bound. */
-export const RECONNECT_MAX_MS = 2_000;
+const RECONNECT_MAX_MS = 2_000;
 
 export interface ReconnectingChannelOptions {
   readonly url: string;

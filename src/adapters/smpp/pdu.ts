@@ -22,8 +22,6 @@ export const ESME_RINVCMDID = 0x03;
 export const ESME_RBINDFAIL = 0x0d;
 export const ESME_RINVPASWD = 0x0e;
 export const ESME_RINVSYSID = 0x0f;
-export const ESME_RMSGQFUL = 0x14;
-export const ESME_RTHROTTLED = 0x58;
 /** The receiver of a `deliver_sm` cannot take it now: the SMSC brings it again. */
 export const ESME_RX_T_APPN = 0x64;
 

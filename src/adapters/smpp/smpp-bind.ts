@@ -4,7 +4,7 @@ import type { Timeouts } from './pdu-connection.ts';
 import type { SmppSession } from './smpp-session.ts';
 
 /** The bound of the first wait, in milliseconds; it doubles with each further session that fails, or ends at once. */
-export const RECONNECT_FIRST_MS = 1_000;
+const RECONNECT_FIRST_MS = 1_000;
 /** The largest bound, and the one after rejected credentials, in milliseconds. */
 export const RECONNECT_MAX_MS = 30_000;
 

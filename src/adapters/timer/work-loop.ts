@@ -7,7 +7,7 @@ import { AdaptivePolling, POLLING_DELAY_MS } from './adaptive-polling.ts';
 import type { LocalWakeSignal } from './local-wake-signal.ts';
 
 /** How late the loop may notice work that came due by the clock alone. */
-export const POLL_MS = 100;
+const POLL_MS = 100;
 
 interface WorkLoopOptions {
   readonly localWakeSignal: LocalWakeSignal;

@@ -37,7 +37,7 @@ export const PARKED_RECEIPT_LIFETIME_MS = millisecondsInHour;
  * of ours is late by a second or two. Each provider has this limit for itself, so that one that sends receipts of others takes no
  * place of another.
  */
-export const PARKED_IDS: ParkedIdLimits = { idsMax: 10_000, idsKept: 9_000 };
+const PARKED_IDS: ParkedIdLimits = { idsMax: 10_000, idsKept: 9_000 };
 
 /**
  * The shortest time between two sweeps of expired ids while ids are recorded, in milliseconds: recording an id must not cost a
