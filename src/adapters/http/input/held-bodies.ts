@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BytesByNetwork } from '../server/connections/bytes-by-network.ts';
+import { BytesByNetwork } from '../bytes-by-network.ts';
 
 /** A body in memory. */
 interface Held {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { MinuteLog } from '../../../../application/minute-log.ts';
-import { BytesByNetwork } from './bytes-by-network.ts';
+import { BytesByNetwork } from '../../bytes-by-network.ts';
 import { dropConnection } from './drop-connection.ts';
 
 /** What is in memory for one connection. */
