@@ -6,13 +6,7 @@ import { parseChannels } from '../../src/bootstrap/config/channels-file.ts';
 import { PROVIDER_KINDS } from '../../src/bootstrap/providers/provider-kinds.ts';
 import { codeBlocks, Page } from '../support/markdown.ts';
 
-const NAMES = [
-  'SMSC_PASSWORD',
-  'META_ACCESS_TOKEN',
-  'META_APP_SECRET',
-  'META_VERIFY_TOKEN',
-  'TELEGRAM_GATEWAY_TOKEN',
-];
+const NAMES = ['SMSC_PASSWORD', 'META_ACCESS_TOKEN', 'META_APP_SECRET', 'META_VERIFY_TOKEN', 'GATEWAY_TOKEN'];
 
 it('the channels file of docs/channels.md is a good one, and has every kind of provider', () => {
   const [json = ''] = codeBlocks(new Page('docs/channels.md').text, 'json');

@@ -46,12 +46,21 @@ it('barid admin jobs drops the dead-letter jobs of a kind, and their messages fa
   expect((await run(service, 'list')).printed).toHaveLength(1);
 });
 
-it('barid admin jobs ends with 1 when neither a kind nor an id is named, and nothing changes', async () => {
+it('barid admin jobs ends with 1 when an id is of no dead-letter job, and the jobs of the others are dropped', async () => {
+  const service = await start();
+  const { jobId } = await deadLettered(service, 'start-attempt');
+  const { code, printed, errors } = await run(service, 'drop', '--id', jobId, jobId, 'f'.repeat(24));
+  expect([code, printed]).toEqual([1, ['jobs     1', 'hasMore  false']]);
+  expect(errors.join('')).toContain('1 of the ids are of no such job');
+  expect((await run(service, 'list')).printed).toHaveLength(1);
+});
+
+it('barid admin jobs ends with 2 when neither a kind nor an id is named, and nothing changes', async () => {
   const service = await start();
   const { jobId } = await deadLettered(service, 'start-attempt');
   for (const name of ['redrive', 'drop']) {
     const { code, printed, errors } = await run(service, name);
-    expect([code, printed, errors]).toEqual([1, [], [expect.stringContaining('(validation-failed)')]]);
+    expect([code, printed, errors]).toEqual([2, [], [expect.stringContaining('say which jobs')]]);
   }
   expect((await run(service, 'list')).printed[1]).toContain(jobId);
 });

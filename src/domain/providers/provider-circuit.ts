@@ -72,8 +72,8 @@ export interface ProviderWork {
 /** Says that a message may be submitted. */
 export interface CircuitPermit {
   /** Whether the circuit of the project waits for its result. */
-  readonly isTrial: boolean;
-  /** Until when that circuit was open when the trial began; null when it was closed. */
+  readonly isProbe: boolean;
+  /** Until when that circuit was open when the probe began; null when it was closed. */
   readonly openUntil: number | null;
 }
 
@@ -117,57 +117,57 @@ export function commonStateAt({ openUntil, projectOpenUntil }: CommonCircuit, no
  * The permit of a message of a project at `now`; null when it is turned away. While the circuit of the project is not
  * closed, that circuit decides. After a success of the project a moment ago, the message may be submitted. Else the circuit of
  * all projects decides. While it is not closed, each project tries one message, and its own circuit waits for the result. No
- * project waits for the trial of another, whose messages may fail for good. A project with a failure waits until the circuit of
+ * project waits for the probe of another, whose messages may fail for good. A project with a failure waits until the circuit of
  * all projects is half-open.
  */
 export function permitAt({ project, common }: ProviderCircuits, now: number): CircuitPermit | null {
   const { breaker, succeededAt } = project;
-  const trial: CircuitPermit = { isTrial: true, openUntil: breaker.openUntil };
+  const probe: CircuitPermit = { isProbe: true, openUntil: breaker.openUntil };
   const own = circuitAt(breaker, now, PROVIDER_OPEN_WINDOWS_MS).state;
-  if (own !== 'closed') return own === 'open' ? null : trial;
+  if (own !== 'closed') return own === 'open' ? null : probe;
   const ofAll = circuitAt(common, now, PROVIDER_OPEN_WINDOWS_MS).state;
   const hasJustSucceeded = succeededAt !== null && Math.abs(now - succeededAt) < SUCCESS_COUNTS_MS;
-  if (hasJustSucceeded || ofAll === 'closed') return { isTrial: false, openUntil: null };
-  return ofAll === 'open' && breaker.failuresInRow > 0 ? null : trial;
+  if (hasJustSucceeded || ofAll === 'closed') return { isProbe: false, openUntil: null };
+  return ofAll === 'open' && breaker.failuresInRow > 0 ? null : probe;
 }
 
 /**
- * The circuits while the message of a permit is in flight. A trial without a result holds up its project for `SUBMIT_TIMEOUT_MS`
+ * The circuits while the message of a permit is in flight. A probe without a result holds up its project for `SUBMIT_TIMEOUT_MS`
  * at most.
  */
 export function afterBegin(
   { project, common }: ProviderCircuits,
-  { isTrial }: CircuitPermit,
+  { isProbe }: CircuitPermit,
   now: number,
 ): ProviderCircuits {
-  if (!isTrial) return { project, common };
+  if (!isProbe) return { project, common };
   const breaker = { ...halfOpened(project.breaker, now), openUntil: now + SUBMIT_TIMEOUT_MS };
   return { project: { ...project, breaker }, common };
 }
 
 /**
  * The circuits after a message of a project. A success closes both circuits. While both are closed, a failure counts for both,
- * and one that is throttled for that of its project only. A trial that fails opens the circuit of its project, and counts for
+ * and one that is throttled for that of its project only. A probe that fails opens the circuit of its project, and counts for
  * all projects while their circuit is closed. No other failure counts: its message was submitted before a circuit opened. A
- * trial whose result says nothing leaves the circuit as it found it. Ten failures in a row open the circuit of all projects; at
+ * probe whose result says nothing leaves the circuit as it found it. Ten failures in a row open the circuit of all projects; at
  * most five of one project count.
  */
 export function afterResult(
   projectId: string,
   { project, common }: ProviderCircuits,
-  { isTrial, openUntil }: CircuitPermit,
+  { isProbe, openUntil }: CircuitPermit,
   { worked, isThrottled }: ProviderWork,
   now: number,
 ): ProviderCircuits {
   const own = project.breaker;
   if (worked === null) {
-    const breaker = isTrial && own.isHalfOpen ? { ...own, isHalfOpen: false, openUntil } : own;
+    const breaker = isProbe && own.isHalfOpen ? { ...own, isHalfOpen: false, openUntil } : own;
     return { project: { ...project, breaker }, common };
   }
   const recorded = recordAttempt(own, worked, now, PROVIDER_OPEN_WINDOWS_MS);
   if (worked) return { project: { breaker: recorded, succeededAt: now }, common: CLOSED_COMMON_CIRCUIT };
   const isClosed = common.openUntil === null;
-  const counts = own.openUntil === null ? isClosed : isTrial;
+  const counts = own.openUntil === null ? isClosed : isProbe;
   if (!counts) return { project: { breaker: own, succeededAt: null }, common };
   return {
     project: { breaker: recorded, succeededAt: null },

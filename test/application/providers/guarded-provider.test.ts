@@ -200,7 +200,7 @@ describe('the circuit of a guarded provider', () => {
     // More than ten in a row have opened the circuit.
     expect(kindsOf(await submit(2))).toEqual(['busy', 'busy']);
     expect(calls).toBe(161);
-    // A trial that is throttled opens it again, for longer each time: no other message is sent.
+    // A probe that is throttled opens it again, for longer each time: no other message is sent.
     for (const openMs of PROVIDER_OPEN_WINDOWS_MS.slice(0, 3)) {
       now += openMs;
       await submit(1);
@@ -266,7 +266,7 @@ describe('the circuit of a guarded provider', () => {
     expect(guarded.health().ok).toBe(false);
   });
 
-  it('a message that was not sent neither closes an open circuit nor is its trial', async () => {
+  it('a message that was not sent neither closes an open circuit nor is its probe', async () => {
     nextResult = () => UNKNOWN;
     await submit(10);
     // The circuit is open for a second. It was closed when these began.

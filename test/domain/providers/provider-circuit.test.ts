@@ -121,7 +121,7 @@ it('a project whose messages fail in tens and succeed between them keeps nobody 
     circuits.now += 61 * SECOND_MS;
     circuits.send(`A${TEN_OF_A}`);
     expect(circuits.isOpen('A')).toBe(true);
-    expect([circuits.begin('B')?.isTrial, circuits.begin('B')?.isTrial]).toEqual([false, false]);
+    expect([circuits.begin('B')?.isProbe, circuits.begin('B')?.isProbe]).toEqual([false, false]);
   }
 });
 
@@ -156,15 +156,15 @@ it('a success of another project closes the circuit of all projects and leaves t
 
 it('while the circuit of all is open each project tries one message, and waits for no other project', () => {
   const circuits = having(ALL_OPEN);
-  const trial = circuits.begin('B');
-  expect(trial).toMatchObject({ isTrial: true });
+  const probe = circuits.begin('B');
+  expect(probe).toMatchObject({ isProbe: true });
   expect(circuits.begin('B')).toBeNull();
-  expect(circuits.begin('D')).toMatchObject({ isTrial: true });
-  circuits.end('B', trial, false);
+  expect(circuits.begin('D')).toMatchObject({ isProbe: true });
+  circuits.end('B', probe, false);
   expect(circuits.send('b')).toBe('-');
 });
 
-it('a trial that fails opens the circuit of its project, each time for longer, and that of all no longer', () => {
+it('a probe that fails opens the circuit of its project, each time for longer, and that of all no longer', () => {
   const circuits = having('abcdeabcde');
   const { openUntil } = circuits.common;
   for (const window of [1, 1, 5, 15, 60, 60]) {
@@ -183,15 +183,15 @@ it('a project with a success in the last ten seconds and no failure since passes
   expect(circuits.send('B')).toBe('-');
   const passing = having(`B${ALL_OPEN}`);
   passing.now += 10 * SECOND_MS - 1;
-  expect([passing.begin('B')?.isTrial, passing.begin('B')?.isTrial]).toEqual([false, false]);
+  expect([passing.begin('B')?.isProbe, passing.begin('B')?.isProbe]).toEqual([false, false]);
   passing.now += 1;
-  expect([passing.begin('B')?.isTrial, passing.begin('B')]).toEqual([true, null]);
+  expect([passing.begin('B')?.isProbe, passing.begin('B')]).toEqual([true, null]);
 });
 
 it('a success whose time is ahead of a clock that was put back speaks for nobody', () => {
   const circuits = having(`B${ALL_OPEN}`);
   circuits.now -= 10 * SECOND_MS;
-  expect(circuits.begin('B')).toMatchObject({ isTrial: true });
+  expect(circuits.begin('B')).toMatchObject({ isProbe: true });
 });
 
 it('a circuit of a project counts no failure of a message that began before the circuit of all opened', () => {
@@ -203,7 +203,7 @@ it('a circuit of a project counts no failure of a message that began before the 
   expect(circuits.send('B')).toBe('B');
 });
 
-it('a late failure of another message does not decide a trial, and a late success closes the circuit', () => {
+it('a late failure of another message does not decide a probe, and a late success closes the circuit', () => {
   const circuits = new Circuits();
   const [first, second] = [circuits.begin('A'), circuits.begin('A')];
   circuits.send(TEN_OF_A);
@@ -216,7 +216,7 @@ it('a late failure of another message does not decide a trial, and a late succes
   expect([circuits.isOpen(), circuits.isOpen('A')]).toEqual([false, false]);
 });
 
-it('a trial whose result says nothing leaves the circuit of its project as it was: the next message is one', () => {
+it('a probe whose result says nothing leaves the circuit of its project as it was: the next message is one', () => {
   const circuits = having(ALL_OPEN);
   circuits.end('B', circuits.begin('B'), null);
   expect(circuits.isOpen('B')).toBe(false);
@@ -227,21 +227,21 @@ it('a trial whose result says nothing leaves the circuit of its project as it wa
   expect(circuits.send('aa')).toBe('a-');
 });
 
-it('a trial whose result says nothing does not open a circuit that closed meanwhile', () => {
+it('a probe whose result says nothing does not open a circuit that closed meanwhile', () => {
   const circuits = having(ALL_OPEN);
-  const [success, trial] = [circuits.begin('B'), circuits.begin('D')];
+  const [success, probe] = [circuits.begin('B'), circuits.begin('D')];
   circuits.end('B', success, true);
-  circuits.end('D', trial, null);
+  circuits.end('D', probe, null);
   expect([circuits.isOpen(), circuits.isOpen('B'), circuits.isOpen('D')]).toEqual([false, false, false]);
 });
 
-it('a trial whose result does not come lets another one of its project begin after ten seconds', () => {
+it('a probe whose result does not come lets another one of its project begin after ten seconds', () => {
   const circuits = having(ALL_OPEN);
   circuits.begin('B');
   circuits.now += 10 * SECOND_MS - 1;
   expect(circuits.begin('B')).toBeNull();
   circuits.now += 1;
-  expect(circuits.begin('B')).toMatchObject({ isTrial: true });
+  expect(circuits.begin('B')).toMatchObject({ isProbe: true });
 });
 
 it('trials of a project that fail never open the circuit of all, and operators are told while nobody succeeds', () => {

@@ -35,15 +35,17 @@ export class AdminConsole {
   }
 
   /**
-   * Prints the reply: its fields, one to a line, and its lists as tables, or other `lines`. Throws `CommandError`, as all methods
-   * do.
+   * Prints the reply: its fields, one to a line, and its lists as tables, or other `lines`. Then `check` may throw what is wrong
+   * with it. Throws `CommandError`, as all methods do.
    */
   async print(
     request: AdminRequest,
     lines: (reply: Fields) => readonly string[] = recordLines,
+    check: (reply: Fields) => void = () => {},
   ): Promise<void> {
     const reply = (await this.#client().json(request)) as Fields;
     this.#context.print(reply, () => lines(reply));
+    check(reply);
   }
 
   /** Prints one page of a list, and how to get the next one. `head` makes lines above it. */

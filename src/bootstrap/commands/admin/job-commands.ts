@@ -1,4 +1,7 @@
 import type { Command } from 'commander';
+import { EXIT_NOT_DONE, EXIT_USAGE } from '../../exit-codes.ts';
+import { CommandError } from '../console/command-error.ts';
+import { recordLines } from '../console/text-table.ts';
 import { type AdminConsole, type Columns, type PageOptions, paged } from './admin-console.ts';
 
 const DEAD_LETTERS: Columns = {
@@ -10,6 +13,8 @@ interface SliceOptions {
   readonly id?: readonly string[];
   readonly kind?: string;
 }
+
+const WITHOUT_JOBS = 'say which jobs: --id <id> or --kind <kind>';
 
 /** `barid admin jobs`. */
 export function addJobCommands(program: Command, admin: AdminConsole): void {
@@ -36,12 +41,18 @@ export function addJobCommands(program: Command, admin: AdminConsole): void {
       .description(description)
       .option('--id <ids...>', 'these jobs')
       .option('--kind <kind>', 'the jobs of this kind')
-      .action(({ id: ids, kind }: SliceOptions) =>
-        admin.print({
-          method: 'POST',
-          path: `/dead-letter-jobs/${name}`,
-          body: { ...(ids === undefined ? {} : { ids }), ...(kind === undefined ? {} : { kind }) },
-        }),
-      );
+      .action(async ({ id: ids, kind }: SliceOptions) => {
+        if (ids === undefined && kind === undefined) throw new CommandError(WITHOUT_JOBS, EXIT_USAGE);
+        const body = { ...(ids === undefined ? {} : { ids }), ...(kind === undefined ? {} : { kind }) };
+        await admin.print(
+          { method: 'POST', path: `/dead-letter-jobs/${name}`, body },
+          recordLines,
+          (reply) => {
+            const missing = new Set(ids).size - Number(reply.jobs);
+            if (missing > 0)
+              throw new CommandError(`${missing} of the ids are of no such job`, EXIT_NOT_DONE);
+          },
+        );
+      });
   }
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { WrongSecretKey } from '../../../application/access/check-secret-key.ts';
 import { DatabaseNewer } from '../../../application/errors/database-newer.ts';
 import { type Config, ConfigError } from '../../config/config.ts';
-import { EXIT_NOT_DONE } from '../../exit-codes.ts';
+import { EXIT_CONFIGURATION, EXIT_NOT_DONE } from '../../exit-codes.ts';
 import type { CommandContext } from '../console/command-context.ts';
 import { ProgressBar } from '../console/progress-bar.ts';
 import { withDatabase } from '../on-database.ts';
@@ -12,7 +12,8 @@ import { backedUpFileOf } from './sqlite-copies.ts';
 
 /**
  * Puts a backup in the place of the SQLite database while no service has it open. Resolves with the exit code: 0; `EXIT_NOT_DONE`
- * when nothing was changed, or when the audit of the backup finds differences; `EXIT_UNAVAILABLE`. Throws `ConfigError` for a
+ * when nothing was changed, or when the audit of the backup finds differences; `EXIT_CONFIGURATION` for a backup under another
+ * `SECRET_KEY`; `EXIT_UNAVAILABLE`. Throws `ConfigError` for a
  * database that is no SQLite file.
  */
 export async function restore(
@@ -39,7 +40,7 @@ export async function restore(
       return result.differences.length === 0 ? 0 : EXIT_NOT_DONE;
     } catch (error) {
       output.error(`restore: nothing was changed: ${operatorMistake(error)}`);
-      return EXIT_NOT_DONE;
+      return error instanceof WrongSecretKey ? EXIT_CONFIGURATION : EXIT_NOT_DONE;
     }
   });
 }

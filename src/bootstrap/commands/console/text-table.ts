@@ -27,7 +27,10 @@ export function changeLines(before: Fields | null, after: Fields | null): readon
   const earlier = new Map(entriesOf(before ?? {}, ''));
   const later = new Map(entriesOf(after ?? {}, ''));
   const names = [...new Set([...earlier.keys(), ...later.keys()])];
-  return names.map((name) => `${name}: ${earlier.get(name) ?? NOTHING} -> ${later.get(name) ?? NOTHING}`);
+  return names.map((name) => {
+    const [from = NOTHING, to = NOTHING] = [earlier.get(name), later.get(name)];
+    return `${name}: ${from === to ? to : `${from} -> ${to}`}`;
+  });
 }
 
 /** A table for terminals with a line of names; numbers are right-aligned. Below each row stand its `details`. */

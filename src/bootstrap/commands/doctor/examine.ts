@@ -48,9 +48,11 @@ async function examineProviders(config: Config): Promise<readonly Finding[]> {
     const checks = await checkProviders(config);
     if (checks.length === 0)
       return [well('providers', 'live projects have none, dev projects are simulated')];
-    return checks.map(({ channel, provider, ok, detail }) => {
+    return checks.map(({ channel, provider, ok, isUntried, detail }) => {
       const check = `provider ${provider} of ${channel}`;
-      return ok ? well(check, detail) : wrong(check, detail, 'check its settings in CHANNELS_FILE');
+      return ok
+        ? well(check, isUntried === true ? `NOT TRIED, ${detail}` : detail)
+        : wrong(check, detail, 'check its settings in CHANNELS_FILE');
     });
   } catch (error) {
     return [wrong('providers', reasonIn(error), 'check CHANNELS_FILE')];

@@ -31,11 +31,12 @@ describe('a table for terminals', () => {
   });
 
   it('a row has its details below it, which are no wider for that', () => {
-    const before = { x: 1, y: { z: null } };
-    const after = { x: 2, y: { z: [HOSTILE] } };
+    const before = { name: 'a', x: 1, y: { z: null } };
+    const after = { name: 'a', x: 2, y: { z: [HOSTILE] } };
     expect(tableLines(['name'], [{ name: 'a' }], () => changeLines(before, after))).toEqual([
       'name',
       'a',
+      '  name: a',
       '  x: 1 -> 2',
       `  y.z: - -> ${ESCAPED}`,
     ]);
