@@ -15,7 +15,8 @@ export const ATTACKS = {
   idleConnections: 'connections without requests',
   slowHeaders: 'requests whose headers come byte by byte',
   pipelinedHeads: '64 requests at once from each of 150 addresses, again and again',
-  briefCallers: 'made-up keys and links from 150 addresses that leave within 20 ms, again and again',
+  briefCallers:
+    'made-up keys and links from 150 addresses, and more behind the first reply, that leave within 20 ms, again and again',
   smallChunks:
     'chunked bodies of single bytes and requests with 95 trailers from each of 150 addresses, again and again',
   campaigns: '20 campaigns of 1,000 recipients, 1,000 a second',

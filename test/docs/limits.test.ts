@@ -28,6 +28,8 @@ import {
   CONNECTIONS_READ_PER_ROUND,
   DOCS_FILES_MAX,
   DOCS_FILES_PER_ADDRESS_MAX,
+  FAST_CONNECTIONS,
+  FAST_CONNECTIONS_MS,
   IDEMPOTENCY_KEY_CHARACTERS_MAX,
   JSON_LIST_ITEMS_MAX,
   JSON_MEMBERS_MAX,
@@ -300,7 +302,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests of one connection without a reply',
-        `${SERVER_LIMITS.connectionOpenRequestsMax}, with ${SERVER_LIMITS.connectionOpenLinesMax} header lines together; one more gets 503 \`overloaded\` behind their replies and closes the connection, and nothing behind it is parsed; 1 while those behind others have ${number(SERVER_LIMITS.roundPipelinedLinesMax)} lines in a round, each ${PIPELINED_REQUEST_LINES} more than its own`,
+        `${SERVER_LIMITS.connectionOpenRequestsMax}, with ${SERVER_LIMITS.connectionOpenLinesMax} header lines together; one more gets 503 \`overloaded\` behind their replies and closes the connection, and nothing behind it is parsed; 1 while those behind others have ${number(SERVER_LIMITS.roundPipelinedLinesMax)} lines in a round, each ${PIPELINED_REQUEST_LINES} more than its own, and while more than ${FAST_CONNECTIONS} new connections come in ${FAST_CONNECTIONS_MS} ms`,
       ],
       [
         'requests that wait for an earlier one of their connection, or follow one in the same round of the event loop',

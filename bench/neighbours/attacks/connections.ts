@@ -95,13 +95,20 @@ export function pipelineHeads(target: Target): Promise<number> {
   return comeAgain(target, heads);
 }
 
-/** Asks with made-up keys and for made-up links from many addresses, leaves before most replies and comes again soon. */
+/**
+ * Asks with made-up keys and for made-up links from many addresses, and for more behind the first reply; leaves before most replies
+ * and comes again soon.
+ */
 export function comeBriefly(target: Target): Promise<number> {
   const texts = BRIEF_REQUESTS.flatMap((count) => [
     `GET /info HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer sk_live_${'0'.repeat(40)}\r\n\r\n`.repeat(count),
     `GET /reports/files/${'0'.repeat(40)} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(count),
   ]);
-  return comeAgain(target, texts, { connectedMs: BRIEFLY_MS, awayMs: AWAY_MS });
+  return comeAgain(target, texts, {
+    connectedMs: BRIEFLY_MS,
+    awayMs: AWAY_MS,
+    behindReply: texts.at(-1) ?? '',
+  });
 }
 
 /** Sends a chunked body of single bytes, or pipelined requests with many trailers, leaves and comes again. */
@@ -115,7 +122,7 @@ export function sendSmallChunks(target: Target): Promise<number> {
 async function comeAgain(
   { port, seconds }: Target,
   texts: readonly string[],
-  { connectedMs, awayMs } = { connectedMs: CONNECTED_MS, awayMs: 0 },
+  { connectedMs, awayMs, behindReply } = { connectedMs: CONNECTED_MS, awayMs: 0, behindReply: '' },
 ): Promise<number> {
   const sent = texts.map((text) => Buffer.from(text));
   const end = performance.now() + seconds * 1000;
@@ -129,6 +136,7 @@ async function comeAgain(
           socket.write(sent[opened % sent.length] ?? '');
           setTimeout(() => socket.destroy(), connectedMs);
         });
+        socket.once('data', () => socket.write(behindReply));
         socket.on('error', () => {});
         socket.on('close', () => resolve());
         socket.resume();

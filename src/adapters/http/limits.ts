@@ -168,14 +168,12 @@ export interface ServerLimits {
   readonly headerLinesMax: number;
   /** One more closes one of the site that has most: see `ConnectionTable`. */
   readonly connectionsMax: number;
-  /**
-   * Requests of one connection that are served at a time; more wait, and nothing more is read. Only while new connections come
-   * fast is a new one read for a round longer: its end may stand behind its requests.
-   */
+  /** Requests of one connection that are served at a time; more wait, and nothing more is read. */
   readonly connectionRequestsMax: number;
   /**
    * Requests of one connection that are served or wait. One more gets 503 behind their replies, and closes the connection. Few:
-   * anybody may send as many at once, leave, and come again, and Node parses them all and closes each.
+   * anybody may send as many at once, leave, and come again, and Node parses them all and closes each. While new connections come
+   * fast, a connection has one.
    */
   readonly connectionOpenRequestsMax: number;
   /**

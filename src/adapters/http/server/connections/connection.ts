@@ -97,9 +97,7 @@ export class Connection implements Waiting {
   #waitsFor: Reading | null = null;
   /** Whether it is among the connections that are served next. */
   #isQueued = false;
-  /** It has had no request. */
-  #isNew = true;
-  /** Nothing is served yet: it may have ended behind its first requests. */
+  /** Its request is not served yet: it may have ended behind it. */
   #isDelayed = false;
   /** It has had more requests than it may have. */
   #isStopped = false;
@@ -143,7 +141,7 @@ export class Connection implements Waiting {
   }
 
   /**
-   * Whether this request may be open too; if not, nothing is read from the connection any more. One of which nothing is served
+   * Whether this request may be open too; if not, nothing is read from the connection any more. One whose request is not served
    * yet is closed.
    */
   mayHave(request: IncomingMessage): boolean {
@@ -166,6 +164,7 @@ export class Connection implements Waiting {
 
   #mayPipeline(request: IncomingMessage): boolean {
     const { connectionOpenRequestsMax, connectionOpenLinesMax } = this.#limits;
+    if (this.#parts.backlog.connectionsComeFast) return false;
     if (this.open.length >= connectionOpenRequestsMax) return false;
     const lines = linesOf(request);
     if (this.#openLines + lines > connectionOpenLinesMax) return false;
@@ -182,12 +181,11 @@ export class Connection implements Waiting {
 
   take(request: IncomingMessage, response: ServerResponse): void {
     const isFirst = this.open.length === 0;
-    if (this.#isNew && this.#parts.backlog.connectionsComeFast) this.#delay();
-    this.#isNew = false;
+    if (isFirst && this.#parts.backlog.connectionsComeFast) this.#delay();
     this.open.push(response);
     this.#busyMark.noteOpen(request);
     this.#openLines += linesOf(request);
-    if (this.#isAtLimit() && !this.#isDelayed) this.#pause();
+    if (this.#isAtLimit()) this.#pause();
     response.on('close', this.#onClose);
     if (leavesMuchUnread(request)) this.#limitReading(request);
     if (isFirst && !this.#isDelayed && !this.unread.isTooMuch && this.#hasRoundTime(request)) {
@@ -200,8 +198,8 @@ export class Connection implements Waiting {
   }
 
   /**
-   * While new connections come fast, nothing of one is served before the round in which its end would be read, behind the
-   * requests that came with it. So callers who send some, leave and come again cost little.
+   * While new connections come fast, a request is not served before the round in which the end of its connection would be read,
+   * behind what came with it. So callers who send some, leave and come again cost little.
    */
   #delay(): void {
     this.#isDelayed = true;
@@ -209,7 +207,6 @@ export class Connection implements Waiting {
     setImmediate(() =>
       setImmediate(() => {
         this.#isDelayed = false;
-        if (this.#isAtLimit()) this.#pause();
         this.#queue();
       }),
     );
