@@ -8,7 +8,11 @@ import type {
 } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import { isUnclearStatus, type ProviderHttp } from '../../application/ports/provider-http.ts';
+import {
+  isUnclearStatus,
+  type ProviderHttp,
+  TOO_MANY_REQUESTS,
+} from '../../application/ports/provider-http.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
@@ -17,6 +21,7 @@ import { digitsOf, type PhoneNumber } from '../../domain/shared/phone-number.ts'
 import {
   cloudApiErrorClass,
   isCredentialsError,
+  isKnownCode,
   saysNotTaken,
 } from '../../domain/whatsapp/cloud-api-errors.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
@@ -182,7 +187,8 @@ export class CloudApiProvider implements ChannelProvider {
     const reason = errorText(error);
     if (isCredentialsError(error.code)) this.#credentialsRejected(error.code);
     if (isUnclearStatus(status) && !saysNotTaken(error.code)) return unknownResult(reason);
-    return rejectedAs(cloudApiErrorClass(error.code, isVerification), reason);
+    const isThrottled = status === TOO_MANY_REQUESTS && !isKnownCode(error.code);
+    return rejectedAs(isThrottled ? 'throttled' : cloudApiErrorClass(error.code, isVerification), reason);
   }
 
   #credentialsRejected(code: number): void {

@@ -5,12 +5,13 @@ import {
   PROVIDER_RESPONSE_MEMBERS_MAX,
   type ProviderHttp,
   type ProviderResponse,
+  TOO_MANY_REQUESTS,
 } from '../../application/ports/provider-http.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
 import type { SubmitResult } from '../../domain/providers/submit-result.ts';
 import { limitedJsonOf } from '../../domain/shared/json-text.ts';
-import { rejectedBy } from './telegram-errors.ts';
+import { isKnownError, rejectedBy } from './telegram-errors.ts';
 
 /**
  * What became of a call. `done`: Telegram did it. `error`: Telegram did not do it, for the reason of `code`. `not-sent`,
@@ -39,14 +40,14 @@ interface ClientOptions {
   readonly token: string;
 }
 
-/** Begins the code of an error that HTTP itself tells, in a response without a readable body. */
+/** Begins the code of an error that HTTP itself tells, in a response without a known code. */
 const HTTP_ERROR_PREFIX = 'HTTP_';
 
 /** The code of an error whose own text is none: the text may quote the request. */
 const UNNAMED_ERROR = 'UNNAMED_ERROR';
 
 /** Statuses by which a server, or a proxy before it, says that it did nothing. */
-const NOTHING_DONE_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 429]);
+const NOTHING_DONE_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, TOO_MANY_REQUESTS]);
 
 const ERROR_CODE_PATTERN = /^[A-Z][A-Z0-9_]{0,63}$/;
 
@@ -110,12 +111,12 @@ function readResponse(response: ProviderResponse): GatewayResponse {
   // A server that fails may have acted before: what it says of the request is not certain.
   if (isUnclearStatus(status)) return unclear;
   const read = RESPONSE.safeParse(limitedJsonOf(body, PROVIDER_RESPONSE_MEMBERS_MAX)).data;
-  if (read === undefined) {
-    return NOTHING_DONE_STATUSES.has(status)
-      ? { kind: 'error', code: `${HTTP_ERROR_PREFIX}${status}` }
-      : unclear;
+  const ofStatus = { kind: 'error', code: `${HTTP_ERROR_PREFIX}${status}` } as const;
+  if (read === undefined) return NOTHING_DONE_STATUSES.has(status) ? ofStatus : unclear;
+  if (!read.ok) {
+    const code = codeOf(read.error);
+    return status === TOO_MANY_REQUESTS && !isKnownError(code) ? ofStatus : { kind: 'error', code };
   }
-  if (!read.ok) return { kind: 'error', code: codeOf(read.error) };
   return isSuccessStatus(status) ? { kind: 'done', result: read.result } : unclear;
 }
 

@@ -40,7 +40,16 @@ const FLOOD_PATTERN = /^FLOOD_WAIT(?:_[0-9]+)?$/;
 
 /** The class of an error by its code; a code that is not known is about the message. */
 export function errorClass(code: string): ErrorClass {
-  return FLOOD_PATTERN.test(code) ? 'throttled' : (CLASSES.get(code) ?? 'message');
+  return knownClass(code) ?? 'message';
+}
+
+/** Whether the class of an error with this code is known. */
+export function isKnownError(code: string): boolean {
+  return knownClass(code) !== undefined;
+}
+
+function knownClass(code: string): ErrorClass | undefined {
+  return FLOOD_PATTERN.test(code) ? 'throttled' : CLASSES.get(code);
 }
 
 /** The result of a request that Telegram rejects with a code. */

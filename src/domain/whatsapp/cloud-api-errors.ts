@@ -78,7 +78,12 @@ export function isCredentialsError(code: number): boolean {
 
 /** Whether the code says that the message was not taken, whatever status it came with. */
 export function saysNotTaken(code: number): boolean {
-  return code !== VAGUE_CODE && (CLASSES.has(code) || isPermissionCode(code));
+  return code !== VAGUE_CODE && isKnownCode(code);
+}
+
+/** Whether the class of an error with this code is known. */
+export function isKnownCode(code: number): boolean {
+  return CLASSES.has(code) || isPermissionCode(code);
 }
 
 function isPermissionCode(code: number): boolean {

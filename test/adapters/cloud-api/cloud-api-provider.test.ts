@@ -129,6 +129,8 @@ describe('a message that Meta rejects', () => {
     [100, 400, { endsChain: false }],
     [131050, 400, { endsChain: true }],
     [999_999, 400, { endsChain: false }],
+    [999_999, 429, { cause: 'throttled', endsChain: false }],
+    [131026, 429, { endsChain: false }],
     // An error object counts whatever its status is.
     [131026, 200, { endsChain: false }],
     [131026, 500, { endsChain: false }],

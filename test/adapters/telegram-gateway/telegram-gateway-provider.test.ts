@@ -414,6 +414,25 @@ describe('a Telegram Gateway that misbehaves', () => {
   });
 
   it.each([
+    ['"RETRY_LATER"', 'HTTP_429', { cause: 'throttled' }],
+    ['{}', 'HTTP_429', { cause: 'throttled' }],
+    ['"PHONE_NUMBER_NOT_FOUND"', 'PHONE_NUMBER_NOT_FOUND', {}],
+  ])('HTTP 429 with the error %s rejects a message as %s', async (error, code, cause) => {
+    peer.misbehave('sendVerificationMessage', {
+      kind: 'response',
+      status: 429,
+      body: `{"ok":false,"error":${error}}`,
+      mediaType: 'application/json',
+    });
+    expect(await resultOf(aProvider())).toEqual({
+      kind: 'rejected',
+      reason: `Telegram responded with ${code}`,
+      endsChain: false,
+      ...cause,
+    });
+  });
+
+  it.each([
     ['FLOOD_WAIT_3', 0],
     ['HTTP_429', 0],
     ['BALANCE_NOT_ENOUGH', undefined],
