@@ -1,8 +1,8 @@
 /**
- * The same function with a memory for at most `max` results; one more empties it. An argument is known by `===`. A result that is
- * undefined is not remembered, nor what was thrown.
+ * The same function with a memory for at most `max` results; one more empties it. An argument is known by `===`. What was thrown
+ * is not remembered.
  */
-export function remembered<Argument, Result>(
+export function remembered<Argument, Result extends NonNullable<unknown> | null>(
   max: number,
   resultOf: (argument: Argument) => Result,
 ): (argument: Argument) => Result {

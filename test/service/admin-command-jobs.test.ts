@@ -51,7 +51,7 @@ it('barid admin jobs ends with 1 when an id is of no dead-letter job, and the jo
   const { jobId } = await deadLettered(service, 'start-attempt');
   const { code, printed, errors } = await run(service, 'drop', '--id', jobId, jobId, 'f'.repeat(24));
   expect([code, printed]).toEqual([1, ['jobs     1', 'hasMore  false']]);
-  expect(errors.join('')).toContain('1 of the ids are of no such job');
+  expect(errors.join('')).toContain('ids without such a job: 1');
   expect((await run(service, 'list')).printed).toHaveLength(1);
 });
 

@@ -118,7 +118,10 @@ export function sendSmallChunks(target: Target): Promise<number> {
   return comeAgain(target, [chunked + '1\r\nx\r\n'.repeat(SMALL_CHUNKS), trailed.repeat(TRAILED_REQUESTS)]);
 }
 
-/** Sends one of the texts from each of many addresses, in turn, leaves and comes again. Resolves with the connections opened. */
+/**
+ * Sends one of the texts from each of many addresses, in turn, and `behindReply` behind the first reply, leaves and comes again.
+ * Resolves with the connections opened.
+ */
 async function comeAgain(
   { port, seconds }: Target,
   texts: readonly string[],
@@ -136,7 +139,7 @@ async function comeAgain(
           socket.write(sent[opened % sent.length] ?? '');
           setTimeout(() => socket.destroy(), connectedMs);
         });
-        socket.once('data', () => socket.write(behindReply));
+        if (behindReply !== '') socket.once('data', () => socket.write(behindReply));
         socket.on('error', () => {});
         socket.on('close', () => resolve());
         socket.resume();

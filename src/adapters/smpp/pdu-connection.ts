@@ -49,7 +49,7 @@ export interface PduConnectionEvents {
   readonly onRead: () => void;
   /** What came is no PDU. The connection is over then. */
   readonly onInvalid: (problem: string) => void;
-  /** `onPdu` has thrown. What comes behind that PDU is told all the same. */
+  /** `onPdu` has thrown. What has come behind that PDU is told, and the connection is over. */
   readonly onFault: (error: unknown) => void;
   /** The connection is over; what has come is read before `onOver`. */
   readonly onClosing: () => void;
@@ -164,6 +164,7 @@ export class PduConnection {
         this.#events.onPdu(decodePdu(octets));
       } catch (error) {
         this.#events.onFault(error);
+        this.close('A PDU could not be worked on');
       }
     }
     this.#events.onRead();

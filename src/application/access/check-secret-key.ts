@@ -12,7 +12,7 @@ export class WrongSecretKey extends Error {
 
 const NAME = 'secret-key';
 /** No API key has this form. */
-const PROBE = 'which secret key is this';
+const DIGESTED = 'which secret key is this';
 
 /**
  * Makes sure that all processes of an installation use one secret key: with another one every API key would be rejected,
@@ -28,7 +28,7 @@ export class CheckSecretKey {
   /** Rejects with `WrongSecretKey`. */
   async execute(): Promise<void> {
     const { unitOfWork, keyHasher } = this.#ports;
-    const own = keyHasher.digest(PROBE);
+    const own = keyHasher.digest(DIGESTED);
     const stored = await unitOfWork.run((stores) => stores.installation.getOrCreate(NAME, own));
     if (stored !== own) throw new WrongSecretKey();
   }

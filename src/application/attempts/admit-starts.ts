@@ -40,6 +40,8 @@ export interface StartSurroundings {
 /** When an attempt starts that does not start now. */
 export interface Postponed {
   readonly at: number;
+  /** It has waited for its provider, by then, for as long as it may while there is something else to try. */
+  readonly hasWaited: boolean;
   /** Present when the attempt starts earlier once its provider has capacity. */
   readonly waiting?: WaitingStart;
 }
@@ -71,14 +73,16 @@ export class AdmitStarts {
       const { message } = start;
       const project = projects.get(message.projectId);
       const later = isLocked(message.projectId)
-        ? { at: now + LOCKED_RETRY_MS }
+        ? { at: now + LOCKED_RETRY_MS, hasWaited: start.hasWaited || start.isReady }
         : start.isReady
           ? null
           : this.#postponedByProvider(start, project, mayBegin, now);
       if (later !== null) postponed.set(message.smsId, later);
       else if (project !== undefined) ready.push({ message, project });
     }
-    for (const [smsId, at] of await campaignLimits.admit(stores, ready, now)) postponed.set(smsId, { at });
+    for (const [smsId, at] of await campaignLimits.admit(stores, ready, now)) {
+      postponed.set(smsId, { at, hasWaited: false });
+    }
     return postponed;
   }
 
@@ -107,12 +111,14 @@ export class AdmitStarts {
     const keyOf = ({ name }: ChannelProvider): ProviderKey => ({ channel, environment, provider: name });
     const retryAts = asked.map((each) => submissionCapacity.retryAt(keyOf(each), backlog, now));
     const [first, ...others] = asked.filter((_, index) => retryAts[index] === null);
-    if (first === undefined) return asked.length === 0 ? null : { at: Math.min(...retryAts.map(Number)) };
+    if (first === undefined)
+      return asked.length === 0 ? null : { at: Math.min(...retryAts.map(Number)), hasWaited };
     if ([first, ...others].some((each) => mayBegin(each, backlog))) return null;
     const provider = waitingStarts.soonest(first, others);
     const at = now + START_WAIT_MS;
     return {
       at,
+      hasWaited: true,
       waiting: {
         smsId,
         attemptNumber,

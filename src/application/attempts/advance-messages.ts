@@ -142,7 +142,7 @@ export class AdvanceMessages {
 interface DueMessageEvent extends MessageEvent {
   /** The attempt waited for its provider, which has capacity before the job of the attempt is due. */
   readonly isReadyStart?: boolean;
-  /** The attempt has waited for its provider for as long as it may. */
+  /** As that of `AttemptStart`. */
   readonly hasWaited?: boolean;
 }
 
@@ -158,13 +158,12 @@ function fold(
 ): { readonly after: ReadonlyMap<string, Message>; readonly writes: BatchWrites } {
   const after = new Map(before);
   const writes = new BatchWrites(now);
-  for (const { smsId, event, isReadyStart, hasWaited = false } of events) {
+  for (const { smsId, event, isReadyStart } of events) {
     const message = after.get(smsId);
     if (message === undefined) continue;
     const later = event.kind === 'start' && !message.isFinal ? postponed.get(smsId) : undefined;
     if (later !== undefined) {
-      const { at, waiting } = later;
-      writes.postponeStart(message, event.attemptNumber, at, hasWaited || waiting !== undefined);
+      writes.postponeStart(message, event.attemptNumber, later);
       continue;
     }
     const outcome = advance(message, event, now);

@@ -12,6 +12,7 @@ import {
 } from '../jobs/attempt-jobs.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
+import type { Postponed } from './admit-starts.ts';
 
 /**
  * Sorts the effects of a batch by what handles them, and writes its jobs and ledger entries. Of several jobs with one id it keeps
@@ -68,8 +69,8 @@ export class BatchWrites {
     }
   }
 
-  /** A job of the same id starts the attempt later; `hasWaited` as in `startAttemptJob`. */
-  postponeStart(message: Message, attemptNumber: number, at: number, hasWaited: boolean): void {
+  /** A job of the same id starts the attempt later. */
+  postponeStart(message: Message, attemptNumber: number, { at, hasWaited }: Postponed): void {
     this.#schedule(startAttemptJob(message, attemptNumber, at, { hasWaited }));
   }
 

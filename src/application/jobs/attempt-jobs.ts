@@ -28,7 +28,7 @@ export const START_FIELDS: FieldsOf<StartAttemptWork> = { ...DEADLINE_FIELDS, ha
 
 /**
  * The job that tries the channel at `attemptNumber`; there is one per message and attempt, whatever its due time. With
- * `hasWaited` the attempt has waited for its provider once, by then.
+ * `hasWaited` it has waited for its provider, by then, for as long as it may while there is something else to try.
  */
 export function startAttemptJob(
   message: MessageOfJob,

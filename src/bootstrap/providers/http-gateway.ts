@@ -40,7 +40,7 @@ type Shape = ReturnType<typeof shapeOf>;
 type Given = z.output<Shape>;
 
 /** A message whose number and text no request of a gateway holds by chance. */
-const PROBE = { phoneNumber: '964770123456789', text: 'probe-of-the-text' };
+const EXAMPLE = { phoneNumber: '964770123456789', text: 'example-of-the-text' };
 
 /** The settings of a gateway, made into what the adapter works with. Every mistake is told, also when some parts have none. */
 const settings = (secret: SecretSchema) =>
@@ -122,13 +122,13 @@ function sendingRequest(
   });
   if (mistakes > 0) return make;
   const sample = JSON.stringify(make(probeValues(sending)));
-  if (!sample.includes(PROBE.phoneNumber)) mistake([], 'needs {to} or {+to}: nobody would get the message');
-  if (!sample.includes(PROBE.text)) mistake([], 'needs {text}: the message would be empty');
+  if (!sample.includes(EXAMPLE.phoneNumber)) mistake([], 'needs {to} or {+to}: nobody would get the message');
+  if (!sample.includes(EXAMPLE.text)) mistake([], 'needs {text}: the message would be empty');
   return make;
 }
 
 function probeValues({ encodings }: SendingOptions): PlaceholderValues {
-  const { phoneNumber, text } = PROBE;
+  const { phoneNumber, text } = EXAMPLE;
   return { ...NO_MESSAGE, to: phoneNumber, '+to': `+${phoneNumber}`, text, encoding: encodings.gsm7 };
 }
 

@@ -12,7 +12,7 @@ export function isSameJson(one: unknown, other: unknown): boolean {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Whether a JSON value has members: a list has none. */
+/** Whether a JSON value is an object: neither a list nor null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

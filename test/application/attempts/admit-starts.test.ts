@@ -86,6 +86,7 @@ describe('when an attempt starts', () => {
     capacities = { first: FULL };
     expect(await postponed()).toMatchObject({
       at: NOW + START_WAIT_MS,
+      hasWaited: true,
       waiting: { smsId: anSmsId(), attemptNumber: 0, key: KEY, backlog: BACKLOG, jobDueAt: NOW + 4_000 },
     });
   });
@@ -145,7 +146,7 @@ describe('when an attempt starts', () => {
     expect(await postponed(starting({ message }))).toBeUndefined();
     const ofSecond = { ...KEY, provider: 'second' };
     for (let count = 0; count < IN_FLIGHT_MAX; count += 1) submissionCapacity.begin(ofSecond, BACKLOG);
-    expect(await postponed(starting({ message }))).toEqual({ at: expect.any(Number) });
+    expect(await postponed(starting({ message }))).toEqual({ at: expect.any(Number), hasWaited: false });
   });
 
   it('an attempt whose provider has got capacity starts at once, whatever waits there', async () => {
@@ -185,15 +186,21 @@ describe('when an attempt starts', () => {
 
   it('an attempt whose provider is at its limit starts a second later, and does not wait in memory', async () => {
     for (let count = 0; count < IN_FLIGHT_MAX; count += 1) submissionCapacity.begin(KEY, BACKLOG);
-    expect(await postponed()).toEqual({ at: NOW + CAPACITY_RETRY_MS });
+    expect(await postponed()).toEqual({ at: NOW + CAPACITY_RETRY_MS, hasWaited: false });
     expect(await postponed(starting({ hasWaited: true }))).toBeUndefined();
   });
 
-  it('an attempt of a locked project starts a second later, whatever its provider takes', async () => {
-    isLocked = true;
-    expect(await postponed()).toEqual({ at: NOW + LOCKED_RETRY_MS });
-    expect(await postponed(starting({ hasWaited: true }))).toEqual({ at: NOW + LOCKED_RETRY_MS });
-  });
+  it.each([
+    ['has not waited', {}, false],
+    ['has waited', { hasWaited: true }, true],
+    ['waited until there was capacity', { isReady: true }, true],
+  ])(
+    'an attempt of a locked project that %s for its provider starts a second later, and the job says so',
+    async (_, given, hasWaited) => {
+      isLocked = true;
+      expect(await postponed(starting(given))).toEqual({ at: NOW + LOCKED_RETRY_MS, hasWaited });
+    },
+  );
 
   it('an attempt starts at once, to be rejected, when its route is empty or its project is gone', async () => {
     capacities = { first: FULL };

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -46,6 +46,20 @@ it('the doctor finds a good installation well, one line for each check', async (
     ),
   ]);
   expect(code).toBe(0);
+});
+
+it('the doctor says of a provider that cannot be asked that it was not tried', async () => {
+  const file = join(folder, 'channels.json');
+  const request = {
+    method: 'GET',
+    url: 'https://sms.example.com/send',
+    query: { to: '{to}', text: '{text}' },
+  };
+  const gateway = { kind: 'http-gateway', request, success: { status: [200] } };
+  writeFileSync(file, JSON.stringify({ sms: { providers: { gateway } } }));
+  const { findings } = await examine({ CHANNELS_FILE: file });
+  const found = findings.find(({ check }) => check === 'provider gateway of sms');
+  expect([found?.ok, found?.detail]).toEqual([true, expect.stringMatching(/^NOT TRIED, /)]);
 });
 
 it('the doctor makes no database where none is', async () => {

@@ -244,7 +244,7 @@ it('a probe whose result does not come lets another one of its project begin aft
   expect(circuits.begin('B')).toMatchObject({ isProbe: true });
 });
 
-it('trials of a project that fail never open the circuit of all, and operators are told while nobody succeeds', () => {
+it('probes of a project that fail never open the circuit of all, and operators are told while nobody succeeds', () => {
   const circuits = having(`${TEN_OF_A}B`);
   expect(circuits.state).toBe('closed');
   for (const window of [1, 5, 15, 60, 60, 60, 60, 60, 60, 60, 60]) {

@@ -9,7 +9,7 @@ const IPV6_NETWORK_BITS = 64;
 /** One customer may have as many such networks as are in one of this size. */
 const IPV6_SITE_BITS = 48;
 
-/** The work on an address costs microseconds, and it is asked for with each request. */
+/** Addresses whose network is remembered: to work it out costs microseconds, with each request. */
 const ADDRESSES_REMEMBERED_MAX = 1_000;
 
 const WITH_BRACKETS_PATTERN = /^\[([^\]]+)\](?::[0-9]{1,5})?$/;

@@ -1,6 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 
-/** A search probes each block once, and a transaction that closes one takes about 5 ms: ten million messages are 5,000 blocks. */
+/** A search reads each block once, and a transaction that closes one takes about 5 ms: ten million messages are 5,000 blocks. */
 const MESSAGES_PER_BLOCK = 2_000;
 
 const END_OF_NEXT = `

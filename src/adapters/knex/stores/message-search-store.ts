@@ -49,14 +49,14 @@ const OF_NUMBER_IN_PROJECT = `
   SELECT ${COLUMNS} FROM (${NEWEST_OF_NUMBER.replace('@project', '?')}) AS messages
   ORDER BY created_at DESC, sms_id DESC LIMIT ?`;
 
-/** The most blocks that one read probes. */
+/** The most blocks that one read searches. */
 const BLOCKS_PER_READ = 2_500;
 
 /** The last message of a block, and of each one that ended before: the newest of them is the one that a time lies in. */
 const NEWEST_BLOCK = `
   COALESCE((SELECT last_sms_id FROM number_blocks WHERE last_sms_id >= ? ORDER BY last_sms_id LIMIT 1), '~')`;
 
-/** Where the next read begins when there are more blocks than one may probe. */
+/** Where the next read begins when there are more blocks than one may search. */
 const END_OF_READ = `
   SELECT last_sms_id FROM number_blocks WHERE last_sms_id >= ? AND last_sms_id <= ${NEWEST_BLOCK}
   ORDER BY last_sms_id DESC LIMIT 1 OFFSET ${BLOCKS_PER_READ}`;

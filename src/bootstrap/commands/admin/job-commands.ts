@@ -49,8 +49,7 @@ export function addJobCommands(program: Command, admin: AdminConsole): void {
           recordLines,
           (reply) => {
             const missing = new Set(ids).size - Number(reply.jobs);
-            if (missing > 0)
-              throw new CommandError(`${missing} of the ids are of no such job`, EXIT_NOT_DONE);
+            if (missing > 0) throw new CommandError(`ids without such a job: ${missing}`, EXIT_NOT_DONE);
           },
         );
       });

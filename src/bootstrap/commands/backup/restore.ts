@@ -13,8 +13,7 @@ import { backedUpFileOf } from './sqlite-copies.ts';
 /**
  * Puts a backup in the place of the SQLite database while no service has it open. Resolves with the exit code: 0; `EXIT_NOT_DONE`
  * when nothing was changed, or when the audit of the backup finds differences; `EXIT_CONFIGURATION` for a backup under another
- * `SECRET_KEY`; `EXIT_UNAVAILABLE`. Throws `ConfigError` for a
- * database that is no SQLite file.
+ * `SECRET_KEY`; `EXIT_UNAVAILABLE`. Throws `ConfigError` for a database that is no SQLite file.
  */
 export async function restore(
   config: Config,

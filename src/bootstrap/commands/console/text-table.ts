@@ -22,7 +22,7 @@ export function fieldLines(fields: Fields): readonly string[] {
   return entries.map(([name, value]) => name.padEnd(width) + BETWEEN_COLUMNS + value);
 }
 
-/** Two sides of a change: a line for each field of either, with both values. */
+/** Two sides of a change: a line for each field of either, with both values, or the one that stayed. */
 export function changeLines(before: Fields | null, after: Fields | null): readonly string[] {
   const earlier = new Map(entriesOf(before ?? {}, ''));
   const later = new Map(entriesOf(after ?? {}, ''));

@@ -179,8 +179,8 @@ export function reportRoutes(
         await waitForRound();
         return browseReports.ofFile(params.fileId);
       };
-      const left = leaving(request);
-      const report = await aside(() => links.run(network, lookUp, left));
+      const leave = leaving(request);
+      const report = await aside(() => links.run(network, lookUp, leave));
       const ends: (() => void)[] = [];
       const begin = (inFlight: InFlight, key: string) => {
         if (!inFlight.tryBegin(key)) throw new RequestRejected(OVERLOADED);
@@ -192,13 +192,13 @@ export function reportRoutes(
       try {
         begin(downloads, network);
         begin(downloadsOfProjects, report.projectId);
-        const content = await browseReports.download(report, left);
+        const content = await browseReports.download(report, leave);
         const stream = content instanceof Readable ? content : Readable.from(content);
         stream.once('close', end);
         return file(stream, `${MEDIA_TYPE}; charset=utf-8`, report.fileName);
       } catch (error) {
         end();
-        throw left.aborted ? left.reason : error;
+        throw leave.aborted ? leave.reason : error;
       }
     },
   });

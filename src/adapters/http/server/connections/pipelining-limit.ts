@@ -33,7 +33,7 @@ export interface PipeliningLimit {
  * parser is stopped at `connectionOpenRequestsMax` and `connectionOpenLinesMax`, and behind the first request of a connection
  * when a round has had `roundPipelinedLinesMax`: all connections may have sent some at once. A request with more header lines
  * than `headerLinesMax` is none: the parser is stopped there too. While new connections come fast, a
- * connection has one request, which waits until its end would have been read.
+ * connection has one request at a time, which waits until the end of the connection would have been read.
  */
 export function pipeliningLimit(
   server: Server,
