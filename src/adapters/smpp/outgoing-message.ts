@@ -1,4 +1,4 @@
-import type { Submission } from '../../application/ports/channel-provider.ts';
+import { type Submission, WAITED_TOO_LONG_REASON } from '../../application/ports/channel-provider.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import {
   isThrottled,
@@ -53,7 +53,7 @@ interface Part {
 
 const NO_PARTS: readonly Part[] = [];
 
-const WAITED_TOO_LONG = rejectedAs('limited', 'More messages wait than the SMSC takes');
+const WAITED_TOO_LONG = rejectedAs('limited', WAITED_TOO_LONG_REASON);
 
 /** A message on its way: all its parts go over one session. */
 export class OutgoingMessage {

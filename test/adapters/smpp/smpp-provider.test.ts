@@ -410,7 +410,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     await smsc.seen('submit');
     world.timers.expire(PROVIDER_WAIT_MS);
     await smsc.tell({ order: 'release' });
-    const reason = 'More messages wait than the SMSC takes';
+    const reason = 'More messages wait than the provider takes';
     expect(await submitting).toEqual([
       { kind: 'accepted', providerMessageIds: [expect.any(String)] },
       { ...BUSY, reason, cause: 'limited' },

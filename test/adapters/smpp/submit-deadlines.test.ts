@@ -9,7 +9,7 @@ import { ManualTimeouts } from './manual-timeouts.ts';
 const LIMITED = {
   kind: 'rejected',
   cause: 'limited',
-  reason: 'More messages wait than the SMSC takes',
+  reason: 'More messages wait than the provider takes',
   endsChain: false,
 };
 
