@@ -1,15 +1,15 @@
-/** How many small pieces a body may have. */
+/** How many small pieces may be counted. */
 export interface PieceLimits {
-  /** The most pieces of a body, however small. */
+  /** The most pieces, however small. */
   readonly smallMax: number;
-  /** The fewest bytes of a piece on average, in a body of more pieces: each is an object, and a call of the parser. */
+  /** The fewest bytes of a piece on average, when there are more: each is an object, and a call of the parser. */
   readonly bytesMin: number;
 }
 
 /** The limits of a response of another side. */
 export const RESPONSE_PIECES: PieceLimits = { smallMax: 1_000, bytesMin: 64 };
 
-/** Counts the pieces in which another side sends a body. */
+/** Counts the pieces in which another side sends bodies. */
 export class BodyPieces {
   readonly #limits: PieceLimits;
   #pieces = 0;
@@ -24,7 +24,7 @@ export class BodyPieces {
     return this.#pieces;
   }
 
-  /** Counts one more piece. Returns false when the body comes in too many small pieces. */
+  /** Counts one more piece. Returns false when there are too many small ones. */
   add(bytes: number): boolean {
     this.#pieces += 1;
     this.#bytes += bytes;

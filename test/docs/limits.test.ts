@@ -257,7 +257,7 @@ describe('section 8 of docs/api.md', () => {
         `${SERVER_LIMITS.connectionRequestsMax} are served at a time, in order; the others wait, up to ${SERVER_LIMITS.connectionOpenRequestsMax} in all, with ${SERVER_LIMITS.connectionOpenLinesMax} header lines together, trailers included; one more gets 503 and closes the connection`,
       ],
       [
-        'chunks of a chunked body',
+        'chunks of chunked bodies that a connection sends at once',
         `${REQUEST_PIECES.smallMax}, and more when all together have ${REQUEST_PIECES.bytesMin} bytes each; else 400, and the connection closes`,
       ],
     ]);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
+import { BodyPieces } from '../../../../application/body-pieces.ts';
 import { PIPELINED_REQUEST_LINES, type ServerLimits } from '../../limits.ts';
 import { networkOf } from '../../routing/client-address.ts';
 import type { QueueKey } from '../request-queues.ts';
@@ -12,7 +13,7 @@ import { leavesMuchUnread } from '../writing/write-reply.ts';
 import { BusyMark, type LateBodies } from './busy-mark.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import { dropConnection } from './drop-connection.ts';
-import { gatherPieces } from './gathered-pieces.ts';
+import { gatherPieces, REQUEST_PIECES } from './gathered-pieces.ts';
 import type { ListenBacklog } from './listen-backlog.ts';
 import { ignoreBodies } from './node-parser.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
@@ -103,6 +104,9 @@ export class Connection implements Waiting {
   #isStopped = false;
   /** The round of the event loop in which a request was served at once. */
   #lastRound = -1;
+  /** Those of the bodies that came in the round `#piecesRound`. */
+  #pieces = new BodyPieces(REQUEST_PIECES);
+  #piecesRound = -1;
 
   constructor(
     socket: Socket,
@@ -296,7 +300,11 @@ export class Connection implements Waiting {
 
   /** Node's parser pushes each piece of a body, whether it is wanted or thrown away. */
   #limitReading(request: IncomingMessage): void {
-    const push = gatherPieces(request, () => this.#stopWithError());
+    const push = gatherPieces(
+      request,
+      () => this.#piecesOfRound(),
+      () => this.#stopWithError(),
+    );
     const network = this.#parts.networkOf(request);
     request.push = (piece, encoding) => {
       const wantsMore = push(piece, encoding);
@@ -309,6 +317,15 @@ export class Connection implements Waiting {
       }
       return wantsMore;
     };
+  }
+
+  #piecesOfRound(): BodyPieces {
+    const { round } = this.#rounds;
+    if (round !== this.#piecesRound) {
+      this.#piecesRound = round;
+      this.#pieces = new BodyPieces(REQUEST_PIECES);
+    }
+    return this.#pieces;
   }
 
   /** Lines behind a chunked body cost as much as those before it. */

@@ -361,7 +361,7 @@ describe('the pipelining limit', () => {
   it.each([
     ['of one byte', REQUEST_PIECES.smallMax, 1],
     // One more than the least: where a read ends, a chunk is in two pieces.
-    ['of 17 bytes', 3 * REQUEST_PIECES.smallMax, REQUEST_PIECES.bytesMin + 1],
+    ['of 65 bytes', 3 * REQUEST_PIECES.smallMax, REQUEST_PIECES.bytesMin + 1],
   ])('gathers the chunks of a body that are %s, and changes nothing of it', async (_, count, length) => {
     const chunks = Array.from({ length: count }, (__, index) => String(index % 10).repeat(length));
     const read: Buffer[] = [];
@@ -375,12 +375,34 @@ describe('the pipelining limit', () => {
 
   it.each([
     ['of one byte', REQUEST_PIECES.smallMax + 1, 1],
-    ['of 15 bytes', REQUEST_PIECES.smallMax + 1, REQUEST_PIECES.bytesMin - 1],
-  ])('parses no more of a body with too many chunks %s', async (_, count, length) => {
+    ['of 63 bytes', REQUEST_PIECES.smallMax + 1, REQUEST_PIECES.bytesMin - 1],
+  ])('parses no more of a body with too many chunks %s at once', async (_, count, length) => {
     connection.write(chunked(Array.from({ length: count }, () => 'x'.repeat(length))) + gets(2, 2).join(''));
     while (clientErrors.length === 0) await eventLoopRound();
     await rounds();
     expect([clientErrors, responses.length]).toEqual([[undefined, PARSER_STOPPED], 1]);
+  });
+
+  it('counts the chunks of all bodies that a connection sends at once', async () => {
+    const some = Array.from({ length: REQUEST_PIECES.smallMax / 2 }, () => 'x');
+    connection.write(chunked(some) + chunked(some) + chunked(['x']) + gets(4, 4).join(''));
+    while (clientErrors.length === 0) await eventLoopRound();
+    await rounds();
+    expect([clientErrors, responses.length]).toEqual([[undefined, PARSER_STOPPED], 3]);
+  });
+
+  it('counts anew in each round of the event loop', async () => {
+    const some = Array.from({ length: REQUEST_PIECES.smallMax }, () => 'x');
+    onServed = () => served.at(-1)?.reply();
+    server.on('request', (request: IncomingMessage) => request.resume());
+    for (const number of [1, 2, 3]) {
+      connection.write(chunked(some));
+      await untilServed(number);
+      await rounds();
+    }
+    connection.write(gets(4, 4).join(''));
+    await connection.until(/\/p4\./);
+    expect(clientErrors).toEqual([]);
   });
 
   it('reads no more of a body in small chunks that nobody takes than of another one', async () => {
