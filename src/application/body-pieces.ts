@@ -2,7 +2,7 @@
 export interface PieceLimits {
   /** The most pieces, however small. */
   readonly smallMax: number;
-  /** The fewest bytes of a piece on average, when there are more: each is an object, and a call of the parser. */
+  /** The fewest bytes of a piece on average when there are more: each is an object, and a call of the parser. */
   readonly bytesMin: number;
 }
 

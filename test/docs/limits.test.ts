@@ -68,7 +68,7 @@ import {
   UNSENT_REPLY_COUNTED_MS,
   WAITING_REQUESTS_MS_MAX,
 } from '../../src/adapters/http/limits.ts';
-import { REQUEST_PIECES } from '../../src/adapters/http/server/connections/gathered-pieces.ts';
+import { REQUEST_PIECES, ROUND_PIECES } from '../../src/adapters/http/server/connections/gathered-pieces.ts';
 import { KNOWN_KEYS_MAX } from '../../src/adapters/http/server/known-keys.ts';
 import { PARSED_TREES_CHARACTERS_MAX } from '../../src/adapters/knex/parsed-trees.ts';
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
@@ -257,8 +257,8 @@ describe('section 8 of docs/api.md', () => {
         `${SERVER_LIMITS.connectionRequestsMax} are served at a time, in order; the others wait, up to ${SERVER_LIMITS.connectionOpenRequestsMax} in all, with ${SERVER_LIMITS.connectionOpenLinesMax} header lines together, trailers included; one more gets 503 and closes the connection`,
       ],
       [
-        'chunks of chunked bodies that a connection sends at once',
-        `${REQUEST_PIECES.smallMax}, and more when all together have ${REQUEST_PIECES.bytesMin} bytes each; else 400, and the connection closes`,
+        'chunks of a chunked body',
+        `${REQUEST_PIECES.smallMax}, and more when all together have ${REQUEST_PIECES.bytesMin} bytes each; else 400, and the connection closes. What a connection sends at once: ${ROUND_PIECES.smallMax}, and more with ${ROUND_PIECES.bytesMin} bytes each`,
       ],
     ]);
   });

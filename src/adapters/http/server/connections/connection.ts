@@ -13,7 +13,7 @@ import { leavesMuchUnread } from '../writing/write-reply.ts';
 import { BusyMark, type LateBodies } from './busy-mark.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import { dropConnection } from './drop-connection.ts';
-import { gatherPieces, REQUEST_PIECES } from './gathered-pieces.ts';
+import { gatherPieces, ROUND_PIECES } from './gathered-pieces.ts';
 import type { ListenBacklog } from './listen-backlog.ts';
 import { ignoreBodies } from './node-parser.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
@@ -105,7 +105,7 @@ export class Connection implements Waiting {
   /** The round of the event loop in which a request was served at once. */
   #lastRound = -1;
   /** Those of the bodies that came in the round `#piecesRound`. */
-  #pieces = new BodyPieces(REQUEST_PIECES);
+  #pieces = new BodyPieces(ROUND_PIECES);
   #piecesRound = -1;
 
   constructor(
@@ -323,7 +323,7 @@ export class Connection implements Waiting {
     const { round } = this.#rounds;
     if (round !== this.#piecesRound) {
       this.#piecesRound = round;
-      this.#pieces = new BodyPieces(REQUEST_PIECES);
+      this.#pieces = new BodyPieces(ROUND_PIECES);
     }
     return this.#pieces;
   }

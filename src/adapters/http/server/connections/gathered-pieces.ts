@@ -1,29 +1,29 @@
 import type { IncomingMessage } from 'node:http';
-import type { BodyPieces, PieceLimits } from '../../../../application/body-pieces.ts';
+import { BodyPieces, type PieceLimits } from '../../../../application/body-pieces.ts';
 import { onNextRound } from '../../../../application/concurrency/next-round.ts';
 import { GrowingBuffer } from '../../../../application/growing-buffer.ts';
 
 type Push = IncomingMessage['push'];
 
-/** How many pieces of a round go on as they come: those of ordinary clients. Of those behind them only the larger ones do. */
+/** How many pieces of a body go on as they come: those of ordinary clients. Of the pieces behind them only the larger ones do. */
 export const LOOSE_PIECES_MAX = 16;
 const SMALL_PIECE_BYTES = 1_024;
 
-/** The limits of what a connection sends in one round of the event loop, of all its bodies. */
-export const REQUEST_PIECES: PieceLimits = { smallMax: 500, bytesMin: 64 };
+/** The limits of the body of a request: each piece of one that waits is an object. */
+export const REQUEST_PIECES: PieceLimits = { smallMax: 500, bytesMin: 16 };
+
+/** The limits of all bodies of a connection in one round of the event loop: each piece takes microseconds. */
+export const ROUND_PIECES: PieceLimits = { smallMax: 500, bytesMin: 64 };
 
 /**
  * The push of a request, for the pieces of its body as the parser finds them. Each chunk of a chunked body is one, and a client
  * may make thousands of one byte: each would hold an object, and the whole read that it came with. Small ones are gathered until
- * the end of the round. `piecesOfRound` are those of the connection: with too many, the rest of the body is thrown away, and
- * `reject` is called once.
+ * the end of the round. `ofRound` are the pieces of the connection in this round. Of a body with too many, in all or in a round,
+ * the rest is thrown away, and `reject` is called once.
  */
-export function gatherPieces(
-  request: IncomingMessage,
-  piecesOfRound: () => BodyPieces,
-  reject: () => void,
-): Push {
+export function gatherPieces(request: IncomingMessage, ofRound: () => BodyPieces, reject: () => void): Push {
   const push: Push = request.push.bind(request);
+  const pieces = new BodyPieces(REQUEST_PIECES);
   let gathered: GrowingBuffer | null = null;
   let gatheredBytes = 0;
   let isRejected = false;
@@ -39,8 +39,7 @@ export function gatherPieces(
       pushGathered();
       return push(null);
     }
-    const pieces = piecesOfRound();
-    if (!pieces.add(piece.length)) {
+    if (!pieces.add(piece.length) || !ofRound().add(piece.length)) {
       isRejected = true;
       reject();
       return false;

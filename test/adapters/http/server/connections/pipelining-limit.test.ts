@@ -11,6 +11,7 @@ import { ConnectionTable } from '../../../../../src/adapters/http/server/connect
 import {
   LOOSE_PIECES_MAX,
   REQUEST_PIECES,
+  ROUND_PIECES,
 } from '../../../../../src/adapters/http/server/connections/gathered-pieces.ts';
 import { PARSER_STOPPED } from '../../../../../src/adapters/http/server/connections/node-parser.ts';
 import { pipeliningLimit } from '../../../../../src/adapters/http/server/connections/pipelining-limit.ts';
@@ -361,7 +362,7 @@ describe('the pipelining limit', () => {
   it.each([
     ['of one byte', REQUEST_PIECES.smallMax, 1],
     // One more than the least: where a read ends, a chunk is in two pieces.
-    ['of 65 bytes', 3 * REQUEST_PIECES.smallMax, REQUEST_PIECES.bytesMin + 1],
+    ['of 65 bytes', 3 * ROUND_PIECES.smallMax, ROUND_PIECES.bytesMin + 1],
   ])('gathers the chunks of a body that are %s, and changes nothing of it', async (_, count, length) => {
     const chunks = Array.from({ length: count }, (__, index) => String(index % 10).repeat(length));
     const read: Buffer[] = [];
@@ -375,7 +376,7 @@ describe('the pipelining limit', () => {
 
   it.each([
     ['of one byte', REQUEST_PIECES.smallMax + 1, 1],
-    ['of 63 bytes', REQUEST_PIECES.smallMax + 1, REQUEST_PIECES.bytesMin - 1],
+    ['of 63 bytes', ROUND_PIECES.smallMax + 1, ROUND_PIECES.bytesMin - 1],
   ])('parses no more of a body with too many chunks %s at once', async (_, count, length) => {
     connection.write(chunked(Array.from({ length: count }, () => 'x'.repeat(length))) + gets(2, 2).join(''));
     while (clientErrors.length === 0) await eventLoopRound();
@@ -384,7 +385,7 @@ describe('the pipelining limit', () => {
   });
 
   it('counts the chunks of all bodies that a connection sends at once', async () => {
-    const some = Array.from({ length: REQUEST_PIECES.smallMax / 2 }, () => 'x');
+    const some = Array.from({ length: ROUND_PIECES.smallMax / 2 }, () => 'x');
     connection.write(chunked(some) + chunked(some) + chunked(['x']) + gets(4, 4).join(''));
     while (clientErrors.length === 0) await eventLoopRound();
     await rounds();
@@ -392,7 +393,7 @@ describe('the pipelining limit', () => {
   });
 
   it('counts anew in each round of the event loop', async () => {
-    const some = Array.from({ length: REQUEST_PIECES.smallMax }, () => 'x');
+    const some = Array.from({ length: ROUND_PIECES.smallMax }, () => 'x');
     onServed = () => served.at(-1)?.reply();
     server.on('request', (request: IncomingMessage) => request.resume());
     for (const number of [1, 2, 3]) {
@@ -403,6 +404,26 @@ describe('the pipelining limit', () => {
     connection.write(gets(4, 4).join(''));
     await connection.until(/\/p4\./);
     expect(clientErrors).toEqual([]);
+  });
+
+  it.each([
+    ['of one byte', 1],
+    ['of 15 bytes', REQUEST_PIECES.bytesMin - 1],
+  ])('parses no more of a body with too many chunks %s, however slowly they come', async (_, length) => {
+    const chunk = `${length.toString(16)}\r\n${'x'.repeat(length)}\r\n`;
+    connection.write('POST /p1. HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    await untilServed(1);
+    const part = REQUEST_PIECES.smallMax / 4;
+    for (let sent = 0; sent < REQUEST_PIECES.smallMax; sent += part) {
+      expect(clientErrors).toEqual([]);
+      const before = socket.bytesRead;
+      connection.write(chunk.repeat(part));
+      while (socket.bytesRead < before + chunk.length * part) await eventLoopRound();
+      await rounds();
+    }
+    connection.write(chunk);
+    while (clientErrors.length === 0) await eventLoopRound();
+    expect(clientErrors).toEqual([undefined]);
   });
 
   it('reads no more of a body in small chunks that nobody takes than of another one', async () => {
