@@ -254,7 +254,7 @@ describe('section 8 of docs/api.md', () => {
       ],
       [
         'requests of one connection without a reply',
-        `${SERVER_LIMITS.connectionRequestsMax} are served at a time, in order; the others wait, up to ${SERVER_LIMITS.connectionOpenRequestsMax} in all, with ${SERVER_LIMITS.connectionOpenLinesMax} header lines together, trailers included; one more gets 503 and closes the connection`,
+        `${SERVER_LIMITS.connectionRequestsMax} are served at a time, in order; the others wait, up to ${SERVER_LIMITS.connectionOpenRequestsMax} in all, with ${SERVER_LIMITS.connectionOpenLinesMax} header lines together, trailers included; one more gets 503 and closes the connection. While more than ${FAST_CONNECTIONS} new connections come in ${FAST_CONNECTIONS_MS} ms it is 1, and one more may close the connection without a reply`,
       ],
       [
         'chunks of a chunked body',

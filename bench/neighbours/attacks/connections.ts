@@ -96,8 +96,8 @@ export function pipelineHeads(target: Target): Promise<number> {
 }
 
 /**
- * Asks with made-up keys and for made-up links from many addresses, and for more behind the first reply; leaves before most replies
- * and comes again soon.
+ * Asks with made-up keys and for made-up links from many addresses, and for more behind the first reply; leaves before most
+ * replies and comes again soon.
  */
 export function comeBriefly(target: Target): Promise<number> {
   const texts = BRIEF_REQUESTS.flatMap((count) => [

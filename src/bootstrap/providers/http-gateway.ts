@@ -121,13 +121,13 @@ function sendingRequest(
     mistake(path, message);
   });
   if (mistakes > 0) return make;
-  const sample = JSON.stringify(make(probeValues(sending)));
+  const sample = JSON.stringify(make(exampleValues(sending)));
   if (!sample.includes(EXAMPLE.phoneNumber)) mistake([], 'needs {to} or {+to}: nobody would get the message');
   if (!sample.includes(EXAMPLE.text)) mistake([], 'needs {text}: the message would be empty');
   return make;
 }
 
-function probeValues({ encodings }: SendingOptions): PlaceholderValues {
+function exampleValues({ encodings }: SendingOptions): PlaceholderValues {
   const { phoneNumber, text } = EXAMPLE;
   return { ...NO_MESSAGE, to: phoneNumber, '+to': `+${phoneNumber}`, text, encoding: encodings.gsm7 };
 }

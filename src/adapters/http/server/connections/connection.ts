@@ -104,7 +104,7 @@ export class Connection implements Waiting {
   #isStopped = false;
   /** The round of the event loop in which a request was served at once. */
   #lastRound = -1;
-  /** Those of the bodies that came in the round `#piecesRound`. */
+  /** The pieces of bodies that came in the round `#piecesRound`. */
   #pieces = new BodyPieces(ROUND_PIECES);
   #piecesRound = -1;
 
@@ -152,7 +152,7 @@ export class Connection implements Waiting {
     const isAllowed = this.open.length === 0 || this.#mayPipeline(request);
     if (isAllowed && !this.#isStopped && !this.#socket.destroyed) return true;
     this.#isStopped = true;
-    // Its end would not be read, and none of its requests is served yet.
+    // Its end would not be read, and its request is not served yet.
     if (this.#isDelayed) dropConnection(this.#socket);
     else this.#pause();
     return false;

@@ -32,8 +32,8 @@ export interface PipeliningLimit {
  * the connection while too many are open. Node hands over every request of a chunk at once, and thousands fit into one, so the
  * parser is stopped at `connectionOpenRequestsMax` and `connectionOpenLinesMax`, and behind the first request of a connection
  * when a round has had `roundPipelinedLinesMax`: all connections may have sent some at once. A request with more header lines
- * than `headerLinesMax` is none: the parser is stopped there too. While new connections come fast, a
- * connection has one request at a time, which waits until the end of the connection would have been read.
+ * than `headerLinesMax` is none: the parser is stopped there too. While new connections come fast, a connection has one request
+ * at a time, which waits until the end of the connection would have been read.
  */
 export function pipeliningLimit(
   server: Server,
