@@ -29,5 +29,5 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
     CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # No shell in between: SIGTERM reaches node, which stops in order.
-ENTRYPOINT ["node", "scripts/barid.mjs"]
+ENTRYPOINT ["node", "--v8-pool-size=1", "scripts/barid.mjs"]
 CMD ["start"]

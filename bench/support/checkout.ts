@@ -33,8 +33,8 @@ export interface Checkout {
   readonly start: StartServer;
 }
 
-/** Options of node for the servers, such as `--cpu-prof`. */
-const EXEC_ARGV = (process.env.SERVER_EXEC_ARGV ?? '').split(' ').filter((part) => part !== '');
+/** Options of node for the servers: that of `npm start`, and others, such as `--cpu-prof`. */
+const EXEC_ARGV = ['--v8-pool-size=1', ...(process.env.SERVER_EXEC_ARGV ?? '').split(' ').filter(Boolean)];
 
 /** Starts a server of this checkout. Another checkout's bench imports this function too. */
 export const startServer: StartServer = (name, environment) =>
