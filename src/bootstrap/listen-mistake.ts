@@ -1,5 +1,5 @@
+import { codeOf } from '../application/errors/error-text.ts';
 import { ConfigError } from './config/config.ts';
-import { codeOf } from './error-code.ts';
 
 /** The port is taken, or only the superuser may have it; all else that keeps a server from listening is its address. */
 const PORT_CODES: ReadonlySet<string> = new Set(['EADDRINUSE', 'EACCES']);

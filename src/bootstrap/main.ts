@@ -4,8 +4,10 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers';
 import { SystemClock } from '../adapters/node/system-clock.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
+import { SIMULATOR } from '../adapters/simulator/simulator.ts';
 import { WrongSecretKey } from '../application/access/check-secret-key.ts';
 import { DatabaseNewer } from '../application/errors/database-newer.ts';
+import { codeOf } from '../application/errors/error-text.ts';
 import { StorageUnavailable, StorageUnwritable } from '../application/errors/storage-unavailable.ts';
 import type { Logger } from '../application/ports/logger.ts';
 import type { Seed } from '../application/seed/apply-seed.ts';
@@ -19,7 +21,6 @@ import { DEMO_API_KEY, DEMO_SEED } from './config/demo-seed.ts';
 import { secretKeyFor } from './config/secret-key.ts';
 import { parseSeed, readSeed } from './config/seed-file.ts';
 import { unknownSettings } from './config/unknown-variables.ts';
-import { codeOf } from './error-code.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
 import { limitHeapGrowth } from './heap-growth.ts';
 import { loadInstruments } from './instruments/load-instruments.ts';
@@ -187,7 +188,7 @@ function endSoon(): void {
 
 /** The channels on which messages of live projects are accepted and charged, and never sent. */
 function simulatedChannels(channels: ChannelsConfig): readonly Channel[] {
-  return CHANNELS.filter((channel) => channels[channel]?.providers.some(({ kind }) => kind === 'simulator'));
+  return CHANNELS.filter((channel) => channels[channel]?.providers.some(({ kind }) => kind === SIMULATOR));
 }
 
 function liveChannels(channels: ChannelsConfig): string {

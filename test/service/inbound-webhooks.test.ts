@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { InboundArrival } from '../../src/application/ports/provider-events.ts';
-import { inboundEventsOf } from '../../src/bootstrap/commands/inbound-log-command.ts';
+import { inboundEventsOf } from '../../src/bootstrap/commands/webhooks-command.ts';
 import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING, openssl } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { AesSecretBox } from '../../src/adapters/node/aes-secret-box.ts';
-import { inboundEventsOf } from '../../src/bootstrap/commands/inbound-log-command.ts';
+import { inboundEventsOf } from '../../src/bootstrap/commands/webhooks-command.ts';
 import { destinationKey } from '../../src/domain/webhooks/destination.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith } from '../support/seeds.ts';

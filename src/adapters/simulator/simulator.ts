@@ -36,6 +36,9 @@ interface SimulatorOptions {
   readonly onSubmission?: (message: SimulatedMessage) => void;
 }
 
+/** Names the provider in the channels file, the log and the metrics. */
+export const SIMULATOR = 'simulator';
+
 /** Events that could not be recorded are due again after this time. */
 export const EVENT_RETRY_MS = 1_000;
 
@@ -44,7 +47,7 @@ export const EVENT_RETRY_MS = 1_000;
  * receipts on the service's own clock. Like a real provider it keeps nothing for us over a restart.
  */
 export class Simulator implements ChannelProvider, ProviderEventSource {
-  readonly name = 'simulator';
+  readonly name = SIMULATOR;
   readonly #options: SimulatorOptions;
   readonly #events = new Timeline<ProviderEvent>();
   #sink: ProviderEventSink | null = null;

@@ -7,3 +7,9 @@ export function messageOf(error: unknown): string {
 export function codeOrName(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
+
+/** The code of an error of Node or a database; what the error says when it has none. */
+export function codeOf(error: unknown): string {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+  return String(code ?? messageOf(error));
+}

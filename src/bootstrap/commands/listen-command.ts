@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { RESPONSE_BYTES_MAX } from '../../adapters/egress/tls/peer-stream.ts';
+import { DELIVERY_ATTEMPT_TIMEOUT_MS } from '../../application/webhooks/delivery-limits.ts';
 import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';
 import { AdminClient } from './admin/admin-client.ts';
 import { pathOf } from './admin/admin-console.ts';
@@ -22,9 +23,6 @@ const SEEN_MAX = 5_000;
 
 /** The most events of one reply. */
 const PAGE_EVENTS = 500;
-
-/** As long as an attempt of the service takes at most (specification 6.1). */
-const POST_MS_MAX = 10_000;
 
 interface ListenOptions {
   readonly forwardTo: string;
@@ -150,7 +148,7 @@ async function post({ headers, body }: ListenedEvent, url: string): Promise<Post
     ms: Math.round(performance.now() - startedAt),
   });
   try {
-    const signal = AbortSignal.timeout(POST_MS_MAX);
+    const signal = AbortSignal.timeout(DELIVERY_ATTEMPT_TIMEOUT_MS);
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
     await readSome(response);
     return ended(response.status, null);

@@ -11,7 +11,6 @@ import { CommandContext } from './console/command-context.ts';
 import { CommandError } from './console/command-error.ts';
 import type { CommandOutput } from './console/command-output.ts';
 import { addDoctorCommand } from './doctor-command.ts';
-import { addInboundLogCommand } from './inbound-log-command.ts';
 import { addListenCommand } from './listen-command.ts';
 import { addMigrateCommand } from './migrate-command.ts';
 import { addRedriveCommand } from './redrive-command.ts';
@@ -20,6 +19,7 @@ import { addRestoreCommands } from './restore-command.ts';
 import { addSendCommand } from './send-command.ts';
 import { addStartCommand } from './start-command.ts';
 import { addVerifyCommand } from './verify-command.ts';
+import { addWebhooksCommand } from './webhooks-command.ts';
 import { addWhatsappSyncCommand } from './whatsapp-sync-command.ts';
 
 /** A command, or a group of them: a file each, and a line here. */
@@ -35,7 +35,7 @@ const COMMANDS: readonly ((program: Command, context: CommandContext) => void)[]
   addVerifyCommand,
   addRedriveCommand,
   addChannelsCommands,
-  addInboundLogCommand,
+  addWebhooksCommand,
   addWhatsappSyncCommand,
   addReportCommands,
   addApiKeyCommand,

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { problemOf } from '../../adapters/http/input/issue-path.ts';
+import { SIMULATOR } from '../../adapters/simulator/simulator.ts';
+import { codeOf } from '../../application/errors/error-text.ts';
 import type { ProviderRoute } from '../../domain/providers/provider-route.ts';
 import { byName } from '../../domain/shared/by-name.ts';
 import { CHANNELS, type Channel } from '../../domain/shared/channel.ts';
 import { MOBILE_OPERATORS } from '../../domain/shared/phone-number.ts';
-import { codeOf } from '../error-code.ts';
 import type { MadeProvider, ProviderTools } from '../providers/provider-kind.ts';
 import { PROVIDER_KINDS } from '../providers/provider-kinds.ts';
 import { secretIn } from '../providers/secret.ts';
@@ -39,8 +40,6 @@ export class ChannelsFileError extends Error {
     this.problems = problems;
   }
 }
-
-const SIMULATOR = 'simulator';
 
 /** A name stands in message ids, in the path of callbacks and in the log. */
 const NAME_PATTERN = /^[a-z0-9][a-z0-9-]{0,39}$/;

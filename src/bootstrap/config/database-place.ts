@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseConfig } from '../../adapters/knex/database.ts';
 import { makeSqliteFile, sqliteFileOf } from '../../adapters/knex/sqlite/file/sqlite-file.ts';
-import { codeOf } from '../error-code.ts';
+import { codeOf } from '../../application/errors/error-text.ts';
 import { ConfigError } from './config.ts';
 
 const { R_OK, W_OK, X_OK } = constants;

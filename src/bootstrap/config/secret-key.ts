@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { sqliteFileOf } from '../../adapters/knex/sqlite/file/sqlite-file.ts';
 import { PRIVATE_FILE } from '../../adapters/node/private-modes.ts';
-import { codeOf } from '../error-code.ts';
+import { codeOf } from '../../application/errors/error-text.ts';
 import { type Config, ConfigError, DATA_FOLDER } from './config.ts';
 import { SECRET_KEY_BYTES, SECRET_KEY_FORM, SECRET_KEY_PATTERN } from './config-entries.ts';
 

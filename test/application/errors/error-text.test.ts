@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { codeOrName, messageOf } from '../../../src/application/errors/error-text.ts';
-import { codeOf } from '../../../src/bootstrap/error-code.ts';
+import { codeOf, codeOrName, messageOf } from '../../../src/application/errors/error-text.ts';
 
 const withCode = (message: string) => Object.assign(new Error(message), { code: 'ECONNRESET' });
 

@@ -36,7 +36,7 @@ const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
 /** The type of 64-bit integers, which node-postgres otherwise gives as text. */
 const BIGINT_OID = 20;
 
-const LOCK_TIMEOUT = '55P03';
+const LOCK_NOT_AVAILABLE = '55P03';
 const CONFLICTS: ReadonlySet<string> = new Set(['40001' /* serialization failure */, '40P01' /* deadlock */]);
 
 /** Separates our advisory locks from anyone else's. */
@@ -168,7 +168,7 @@ export class PostgresDialect implements Dialect {
   }
 
   lockedPart(error: unknown): 'row' | null {
-    return sqlStateOf(error) === LOCK_TIMEOUT ? 'row' : null;
+    return sqlStateOf(error) === LOCK_NOT_AVAILABLE ? 'row' : null;
   }
 
   isConflict(error: unknown): boolean {

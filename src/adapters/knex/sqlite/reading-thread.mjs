@@ -12,7 +12,7 @@ import { PAUSED, READS } from './wal/checkpoint-state.mjs';
  */
 
 /** Another process may be about to open the file, or to close it. Nobody else waits for this thread. */
-const LOCK_TIMEOUT_MS = 5_000;
+const OPEN_TIMEOUT_MS = 5_000;
 /** A read waits no longer for the log. */
 const PAUSE_MS_MAX = 500;
 /**
@@ -69,7 +69,7 @@ function prepare(sql) {
 }
 
 function open() {
-  const opened = new Sqlite(filename, { readonly: true, fileMustExist: true, timeout: LOCK_TIMEOUT_MS });
+  const opened = new Sqlite(filename, { readonly: true, fileMustExist: true, timeout: OPEN_TIMEOUT_MS });
   opened.pragma(`cache_size = -${CACHE_KIB}`);
   return opened;
 }

@@ -64,7 +64,7 @@ export class SqlSenderIdStore implements SenderIdStore {
           if (status !== null) query.where({ status });
           if (after !== null) query.where('sender_ids.id', '>', after);
         })
-        .select('sender_ids.*', 'reason')
+        .select('sender_ids.id', 'project_id', 'sender_id', 'status', 'price_per_sms', 'reason')
         .orderBy('sender_ids.id')
         .limit(limit),
     );

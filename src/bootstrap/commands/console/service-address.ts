@@ -1,6 +1,5 @@
 import { Option } from 'commander';
-import { messageOf } from '../../../application/errors/error-text.ts';
-import { codeOf } from '../../error-code.ts';
+import { codeOf, messageOf } from '../../../application/errors/error-text.ts';
 import { EXIT_UNAVAILABLE, EXIT_USAGE } from '../../exit-codes.ts';
 import type { CommandContext } from './command-context.ts';
 import { CommandError } from './command-error.ts';

@@ -1,4 +1,4 @@
-import { codeOf } from '../../error-code.ts';
+import { codeOf } from '../../../application/errors/error-text.ts';
 
 /** What one check of `barid doctor` says. */
 export interface Finding {

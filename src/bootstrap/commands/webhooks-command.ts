@@ -20,7 +20,7 @@ const COLUMNS = ['createdAt', 'id', 'state', 'attempts', 'nextAttemptAt', 'lastE
  * The operator's side of specification 6.2, on the database: the log of inbound events, and their resend, after which the
  * service delivers the event.
  */
-export function addInboundLogCommand(program: Command, context: CommandContext): void {
+export function addWebhooksCommand(program: Command, context: CommandContext): void {
   const webhooks = program.command('webhooks').description('inbound webhooks of a whatsapp number');
   webhooks
     .command('log')

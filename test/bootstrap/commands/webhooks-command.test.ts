@@ -43,7 +43,7 @@ const event = (id: string, given: Partial<WebhookEvent>): WebhookEvent => ({
 });
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'inbound-log-command-'));
+  folder = mkdtempSync(join(tmpdir(), 'webhooks-command-'));
   environment = { DATABASE_URL: `sqlite:${join(folder, 'barid.db')}` };
   const database = openDatabase({ kind: 'sqlite', filename: join(folder, 'barid.db') });
   await database.migrate();
