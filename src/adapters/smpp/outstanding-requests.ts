@@ -1,3 +1,4 @@
+import { keepNewest } from '../../application/keep-newest.ts';
 import { type IncomingPdu, isNack } from './pdu.ts';
 
 /** Responses that are overdue and may still come, of one session. Those that were sent first are forgotten first. */
@@ -71,10 +72,7 @@ export class OutstandingRequests {
     if (request === undefined) return null;
     this.#remove(sequence, request);
     this.#overdue.set(sequence, late);
-    for (const oldest of this.#overdue.keys()) {
-      if (this.#overdue.size <= OVERDUE_MAX) break;
-      this.#overdue.delete(oldest);
-    }
+    keepNewest(this.#overdue, OVERDUE_MAX);
     return request.receivedBefore;
   }
 

@@ -1,3 +1,5 @@
+import { keepNewest } from '../../application/keep-newest.ts';
+
 /** The most numbers whose references are remembered. */
 export const REFERENCED_NUMBERS_MAX = 10_000;
 
@@ -23,10 +25,7 @@ export class PartReferences {
     // The number moves to the end, so that the first one is the longest unused.
     this.#last.delete(phoneNumber);
     this.#last.set(phoneNumber, reference);
-    if (this.#last.size > REFERENCED_NUMBERS_MAX) {
-      const [oldest] = this.#last.keys();
-      if (oldest !== undefined) this.#last.delete(oldest);
-    }
+    keepNewest(this.#last, REFERENCED_NUMBERS_MAX);
     return reference;
   }
 }

@@ -1,4 +1,5 @@
 import { millisecondsInSecond } from 'date-fns/constants';
+import { keepNewest } from '../../application/keep-newest.ts';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type {
   ChannelProvider,
@@ -152,9 +153,7 @@ export class TelegramGatewayProvider implements ChannelProvider {
 
   #keepForLater(attempt: string, requestId: string): void {
     this.#ableRequests.set(attempt, requestId);
-    if (this.#ableRequests.size <= ABLE_REQUESTS_MAX) return;
-    const [oldest = ''] = this.#ableRequests.keys();
-    this.#ableRequests.delete(oldest);
+    keepNewest(this.#ableRequests, ABLE_REQUESTS_MAX);
   }
 
   /** `knownIds`: the id under which the message goes, when Telegram named it before. */

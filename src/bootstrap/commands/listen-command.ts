@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { RESPONSE_BYTES_MAX } from '../../adapters/egress/tls/peer-stream.ts';
+import { keepNewest } from '../../application/keep-newest.ts';
 import { DELIVERY_ATTEMPT_TIMEOUT_MS } from '../../application/webhooks/delivery-limits.ts';
 import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';
 import { AdminClient } from './admin/admin-client.ts';
@@ -114,8 +115,7 @@ class RecentIds {
   add(id: string): boolean {
     if (this.#ids.has(id)) return false;
     this.#ids.add(id);
-    const [oldest] = this.#ids;
-    if (this.#ids.size > SEEN_MAX && oldest !== undefined) this.#ids.delete(oldest);
+    keepNewest(this.#ids, SEEN_MAX);
     return true;
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { keepNewest } from '../../../application/keep-newest.ts';
 import { apiKeyFromHeader } from '../../../domain/access/api-key.ts';
 import { type ClientAddress, networkOf } from '../routing/client-address.ts';
 import { type QueueKey, queueKeyFor } from './request-queues.ts';
@@ -19,9 +20,8 @@ export class KnownKeys {
   /** Notes that a request with the key was admitted for the project. */
   note(apiKey: string, projectId: string): void {
     if (this.#known.get(apiKey) === projectId) return;
-    const [oldest = ''] = this.#known.keys();
-    if (this.#known.size >= KNOWN_KEYS_MAX) this.#known.delete(oldest);
     this.#known.set(apiKey, projectId);
+    keepNewest(this.#known, KNOWN_KEYS_MAX);
   }
 
   /**
