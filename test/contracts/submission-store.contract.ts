@@ -115,6 +115,23 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(parked).toEqual([{ ...failed('first'), ...attempt(1) }]);
   });
 
+  it('the submission store returns parked receipts in the order of the first of each kind, also when the kinds alternate', async () => {
+    const failed: SubmissionReceipt = {
+      ...id('alternating'),
+      receipt: { kind: 'failed', reason: 'expired' },
+    };
+    const delivered = receipt('alternating', 'delivered');
+    await run(({ submissions }) => submissions.park([delivered, failed, delivered], LATER));
+    await run(({ submissions }) => submissions.park([failed, delivered], LATER));
+    const parked = await run(({ submissions }) =>
+      submissions.record([{ ...id('alternating'), ...attempt(1) }], LATER),
+    );
+    expect(parked).toEqual([
+      { ...delivered, ...attempt(1) },
+      { ...failed, ...attempt(1) },
+    ]);
+  });
+
   it('the submission store returns the charge of a parked receipt as it came', async () => {
     const charge = { billable: true, model: 'PMP', category: 'authentication' };
     const charged: SubmissionReceipt = { ...id('charged'), receipt: { kind: 'delivered', charge } };

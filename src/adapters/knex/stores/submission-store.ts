@@ -211,7 +211,9 @@ function parkedIn(row: Row | undefined): readonly ParkedReceipt[] {
   return stored.map(({ attempt, ...receipt }) => ({ receipt, attempt }));
 }
 
-/** The first receipt of each kind: a provider that repeats itself fills nothing. */
+/** The first receipt of each kind, in the order they came: a provider that repeats itself fills nothing. */
 function oneOfEachKind(parked: readonly ParkedReceipt[]): readonly ParkedReceipt[] {
-  return [...new Map(parked.toReversed().map((each) => [each.receipt.kind, each])).values()].toReversed();
+  const kinds = new Map<DeliveryReceipt['kind'], ParkedReceipt>();
+  for (const each of parked) if (!kinds.has(each.receipt.kind)) kinds.set(each.receipt.kind, each);
+  return [...kinds.values()];
 }
