@@ -30,7 +30,7 @@ import {
   CAMPAIGN_START_REJECTED,
   campaignErrorBody,
   RECIPIENTS_REJECTED,
-} from '../messages/message-errors.ts';
+} from './campaign-errors.ts';
 import {
   presentCampaign,
   presentPayload,
