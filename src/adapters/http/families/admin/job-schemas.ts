@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { SURVEYED_JOBS_MAX } from '../../../../application/jobs/survey-work.ts';
 import { DEAD_LETTER_SLICE_MAX, DEPTH_COUNTED_MAX } from '../../../../application/operators/manage-jobs.ts';
 import { JOB_PRIORITIES } from '../../../../domain/jobs/job-priority.ts';
+import { STRICT_BODY_ERROR } from '../../input/body-error.ts';
 import { nameField } from '../../input/text-fields.ts';
 import { JOB_ID_CHARACTERS_MAX } from '../../limits.ts';
-import { STRICT_BODY_ERROR } from '../messages/send-body.ts';
 import { ID_EXAMPLE, INSTANT_EXAMPLE, instant, next, pageQuery } from './shared-schemas.ts';
 
 const KIND_ERROR = 'kind must be the name of a kind of job, such as start-attempt';

@@ -3,7 +3,7 @@ import { ATTEMPT_STATES, SMS_ID_PATTERN } from '../../../../domain/messages/mess
 import { MESSAGE_STATUSES } from '../../../../domain/messages/message-status.ts';
 import { SMS_TYPES } from '../../../../domain/messages/send-request.ts';
 import { CHANNELS } from '../../../../domain/shared/channel.ts';
-import { phoneNumberField } from '../messages/send-body.ts';
+import { phoneNumberField } from '../../input/phone-number-field.ts';
 import {
   ID_EXAMPLE,
   INSTANT_EXAMPLE,

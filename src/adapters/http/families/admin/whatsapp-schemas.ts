@@ -3,10 +3,10 @@ import { HEX_ID_PATTERN } from '../../../../domain/shared/hex-id.ts';
 import { repeatedResourceId } from '../../../../domain/whatsapp/given-resources.ts';
 import { RESOURCE_USERS } from '../../../../domain/whatsapp/resource-changes.ts';
 import { countResources } from '../../../../domain/whatsapp/whatsapp-resources.ts';
+import { STRICT_BODY_ERROR } from '../../input/body-error.ts';
 import { pathInBody } from '../../input/issue-path.ts';
 import { WHATSAPP_RESOURCES_MAX } from '../../limits.ts';
 import { errorText } from '../../replies/error-bodies.ts';
-import { STRICT_BODY_ERROR } from '../messages/send-body.ts';
 import { business } from '../whatsapp/whatsapp-resource-schemas.ts';
 import { text, whatsappTreeFields } from '../whatsapp/whatsapp-tree-fields.ts';
 

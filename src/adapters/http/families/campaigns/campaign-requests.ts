@@ -10,6 +10,8 @@ import type { PlanRequest } from '../../../../domain/campaigns/plan-campaign.ts'
 import { type NewRecipient, RECIPIENT_STATUSES } from '../../../../domain/campaigns/recipient.ts';
 import { canonicalPhoneNumber, type PhoneNumber } from '../../../../domain/shared/phone-number.ts';
 import type { TemplateParameters } from '../../../../domain/whatsapp/template-parameters.ts';
+import { BODY_ERROR } from '../../input/body-error.ts';
+import { phoneNumberField } from '../../input/phone-number-field.ts';
 import { wholeNumber } from '../../input/query-fields.ts';
 import { nameField } from '../../input/text-fields.ts';
 import {
@@ -21,7 +23,7 @@ import {
   RECIPIENT_LIMIT_MAX,
   RECIPIENTS_PER_REQUEST_MAX,
 } from '../../limits.ts';
-import { BODY_ERROR, phoneNumberField, templateParametersField } from '../messages/send-body.ts';
+import { templateParametersField } from '../messages/send-body.ts';
 
 /** Our ids, in either case of letters. */
 export const ANY_CASE_ID_PATTERN = /^[a-fA-F0-9]{24}$/;

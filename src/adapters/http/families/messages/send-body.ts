@@ -8,11 +8,7 @@ import {
   SMS_TYPES,
   VERIFICATION_CODE_CHARACTERS_MAX,
 } from '../../../../domain/messages/send-request.ts';
-import {
-  canonicalPhoneNumber,
-  PHONE_NUMBER_PATTERN,
-  type PhoneNumber,
-} from '../../../../domain/shared/phone-number.ts';
+import { canonicalPhoneNumber, type PhoneNumber } from '../../../../domain/shared/phone-number.ts';
 import { isJsonObject } from '../../../../domain/shared/same-json.ts';
 import type { PlainSecret } from '../../../../domain/shared/sealed-secret.ts';
 import { isStorableLine } from '../../../../domain/shared/storable-text.ts';
@@ -22,20 +18,12 @@ import {
   type TemplateParameters,
 } from '../../../../domain/whatsapp/template-parameters.ts';
 import { TEMPLATE_NAME_CHARACTERS_MAX } from '../../../../domain/whatsapp/text-limits.ts';
+import { BODY_ERROR } from '../../input/body-error.ts';
+import { phoneNumberField } from '../../input/phone-number-field.ts';
 import { nameField, textField } from '../../input/text-fields.ts';
 import { TEMPLATE_PARAMETER_CHARACTERS_MAX, WHATSAPP_ID_CHARACTERS_MAX } from '../../limits.ts';
 import { deliveryReportField } from './delivery-report-field.ts';
 
-export const BODY_ERROR = 'The request body must be a JSON object';
-
-/** Of an object that takes no field of an unknown name: such a field has the usual text, with its name. */
-export const STRICT_BODY_ERROR = {
-  error: ({ code }: z.core.$ZodRawIssue) => (code === 'invalid_type' ? BODY_ERROR : undefined),
-};
-const PHONE_ERROR =
-  'Invalid phone number format: use the international format in digits only, for example 9647701234567';
-const PHONE_MISSING = 'Invalid phone number: phoneNumber is required, for example 9647701234567';
-const PHONE_TYPE_ERROR = 'Invalid phone number: phoneNumber must be a string, for example "9647701234567"';
 const PARAMETER_KEY_ERROR = 'templateParameters may have keys of letters, digits and underscores only';
 const PARAMETER_PART_ERROR = 'Each part of templateParameters must be an object';
 const PARAMETERS_BYTES_ERROR = `templateParameters cannot exceed ${TEMPLATE_PARAMETERS_BYTES_MAX / 1_024} kB`;
@@ -44,14 +32,6 @@ const PARAMETER_VALUE_ERROR = 'templateParameters values must be strings or numb
 /** A JSON number beyond it loses digits on its way. */
 const LARGE_NUMBER_ERROR = `templateParameters numbers beyond ${Number.MAX_SAFE_INTEGER} must be strings`;
 
-export const phoneNumberField = z
-  .string({ error: ({ input }) => (input === undefined ? PHONE_MISSING : PHONE_TYPE_ERROR) })
-  .regex(PHONE_NUMBER_PATTERN, { error: PHONE_ERROR })
-  .meta({
-    description:
-      '10 to 15 digits: international format without a plus. `00964770…`, `9640770…` and `0770…` are the same handset.',
-    examples: ['9647701234567'],
-  });
 const whatsappAccountId = nameField('whatsappAccountId', 1, WHATSAPP_ID_CHARACTERS_MAX).meta({
   description: 'The `id` of a whatsapp account of the project',
   examples: ['664def456abc789012345602'],

@@ -6,6 +6,7 @@ import {
   REPORT_STATUSES,
   type ReportStatus,
 } from '../../../../domain/reports/report.ts';
+import { BODY_ERROR } from '../../input/body-error.ts';
 import { wholeNumber } from '../../input/query-fields.ts';
 import {
   LATEST_INSTANT_MS,
@@ -15,7 +16,6 @@ import {
   REPORT_PHONE_NUMBER_CHARACTERS_MAX,
   REPORT_PHONE_NUMBERS_MAX,
 } from '../../limits.ts';
-import { BODY_ERROR } from '../messages/send-body.ts';
 
 const NUMBER_PATTERN = /^\+?[0-9]+$/;
 const NUMBERS_ERROR = `phoneNumbers must be a list of at most ${REPORT_PHONE_NUMBERS_MAX} numbers of digits, each with or without a plus`;

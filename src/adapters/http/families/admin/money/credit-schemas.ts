@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { STATEMENT_KINDS } from '../../../../../domain/billing/ledger.ts';
 import { IQD_MAX } from '../../../../../domain/shared/money.ts';
-import { BODY_ERROR } from '../../messages/send-body.ts';
+import { BODY_ERROR } from '../../../input/body-error.ts';
 import {
   amountField,
   ID_EXAMPLE,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { KEY_STATUSES } from '../../../../../domain/access/project-key.ts';
+import { BODY_ERROR } from '../../../input/body-error.ts';
 import { KEY_OVERLAP_MINUTES_DEFAULT, KEY_OVERLAP_MINUTES_MAX } from '../../../limits.ts';
-import { BODY_ERROR } from '../../messages/send-body.ts';
 import { INSTANT_EXAMPLE, instant, next, project, whole } from '../shared-schemas.ts';
 
 const KEY_ID_EXAMPLE = '5f1d7a9f4f8b3c2e6a0d9b7c';

@@ -20,11 +20,12 @@ import { BILLING_UNIT_RULES } from '../../../../../domain/billing/billing-units.
 import { SETTLEMENT_RULES } from '../../../../../domain/billing/settlement.ts';
 import { LANGUAGES } from '../../../../../domain/shared/language.ts';
 import { IQD_MAX } from '../../../../../domain/shared/money.ts';
+import { BODY_ERROR } from '../../../input/body-error.ts';
+import { phoneNumberField } from '../../../input/phone-number-field.ts';
 import { nameField } from '../../../input/text-fields.ts';
 import { messageOfField } from '../../../input/union-error.ts';
 import { ALLOWED_IP_CHARACTERS_MAX, ALLOWED_IPS_MAX } from '../../../limits.ts';
 import { isNetwork } from '../../../routing/ip-allow-list.ts';
-import { BODY_ERROR, phoneNumberField } from '../../messages/send-body.ts';
 import { lowCreditField, shownLowCredit } from '../money/low-credit-schemas.ts';
 import { amountField, id, instant, iqdAmount, next, OFF, oneOf, whole } from '../shared-schemas.ts';
 import { retentionField } from './retention-schemas.ts';

@@ -3,9 +3,9 @@ import { SENDER_ID_CHARACTERS_MAX } from '../../../../../domain/messages/send-re
 import { SENDER_ID_STATUSES } from '../../../../../domain/senders/sender-id.ts';
 import { byName } from '../../../../../domain/shared/by-name.ts';
 import { MOBILE_OPERATORS, type MobileOperator } from '../../../../../domain/shared/phone-number.ts';
+import { BODY_ERROR } from '../../../input/body-error.ts';
 import { nameField } from '../../../input/text-fields.ts';
 import { MOBILE_OPERATOR_NAMES, numbersOf } from '../../catalog/mobile-operators.ts';
-import { BODY_ERROR } from '../../messages/send-body.ts';
 import { amountField, ID_EXAMPLE, id, next, pageQuery, project, reason } from '../shared-schemas.ts';
 
 const priceField = (mobileOperator: MobileOperator) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HEX_ID_PATTERN } from '../../../../../domain/shared/hex-id.ts';
+import { BODY_ERROR } from '../../../input/body-error.ts';
 import { SECRET_OVERLAP_MINUTES_DEFAULT, SECRET_OVERLAP_MINUTES_MAX } from '../../../limits.ts';
-import { BODY_ERROR } from '../../messages/send-body.ts';
 import { webhookUrlField } from '../../webhooks/webhook-fields.ts';
 import { instant, next, projectParams, whole } from '../shared-schemas.ts';
 

@@ -5,9 +5,9 @@ import { RESPONSE_START_BYTES_MAX } from '../../../../../domain/webhooks/respons
 import { WEBHOOK_STATES } from '../../../../../domain/webhooks/webhook-event.ts';
 import { WEBHOOK_KINDS } from '../../../../../domain/webhooks/webhook-kind.ts';
 import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../../../domain/webhooks/webhook-limits.ts';
+import { BODY_ERROR } from '../../../input/body-error.ts';
 import { nameField } from '../../../input/text-fields.ts';
 import { ADMIN_DESTINATION_CURSOR_CHARACTERS_MAX } from '../../../limits.ts';
-import { BODY_ERROR } from '../../messages/send-body.ts';
 import {
   ID_EXAMPLE,
   INSTANT_EXAMPLE,
