@@ -29,7 +29,6 @@ import { type ClosingTimes, closeGracefully } from './server/connections/close-g
 import type { Serve } from './server/connections/connection.ts';
 import { ConnectionTable } from './server/connections/connection-table.ts';
 import { dropConnection } from './server/connections/drop-connection.ts';
-import { ListenBacklog } from './server/connections/listen-backlog.ts';
 import { pipeliningLimit } from './server/connections/pipelining-limit.ts';
 import { replyToProtocolErrors } from './server/connections/protocol-errors.ts';
 import { UnreadConnections } from './server/connections/unread-connections.ts';
@@ -40,6 +39,7 @@ import { KnownKeys } from './server/known-keys.ts';
 import { LoadShedder } from './server/load-shedder.ts';
 import { RequestQueues } from './server/request-queues.ts';
 import { FairReading } from './server/rounds/fair-reading.ts';
+import { ListenBacklog } from './server/rounds/listen-backlog.ts';
 import type { ObservedReply } from './server/writing/observed-reply.ts';
 import { ReplyWriter } from './server/writing/reply-writer.ts';
 import { RequestLog } from './server/writing/request-log.ts';

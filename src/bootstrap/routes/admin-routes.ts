@@ -1,6 +1,6 @@
 import { adminAuditRoutes } from '../../adapters/http/families/admin/audit.ts';
 import { adminJobRoutes } from '../../adapters/http/families/admin/jobs.ts';
-import { adminMessageRoutes } from '../../adapters/http/families/admin/messages.ts';
+import { adminMessageRoutes } from '../../adapters/http/families/admin/messages/messages.ts';
 import { adminCreditRoutes } from '../../adapters/http/families/admin/money/credit.ts';
 import { adminPriceRoutes } from '../../adapters/http/families/admin/money/prices.ts';
 import { adminKeyRoutes } from '../../adapters/http/families/admin/projects/keys.ts';

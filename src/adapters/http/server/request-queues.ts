@@ -9,8 +9,8 @@ import {
   PROJECT_REQUESTS_PER_PROJECT_MAX,
   WAITING_REQUESTS_MS_MAX,
 } from '../limits.ts';
-import type { ListenBacklog } from './connections/listen-backlog.ts';
 import { type CallerGroup, FairRounds } from './rounds/fair-rounds.ts';
+import type { ListenBacklog } from './rounds/listen-backlog.ts';
 
 /** Whom a request waits with: its project, or its network. */
 export interface QueueKey {

@@ -15,7 +15,7 @@ import type { Tag } from '../../routing/documented.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../../routing/idempotency.ts';
 import { route } from '../../routing/route.ts';
 import type { RouteFamily } from '../../routing/route-declaration.ts';
-import { DELIVERY_WEBHOOK } from '../webhooks/delivery-webhook.ts';
+import { DELIVERY_WEBHOOK } from './delivery-webhook.ts';
 import { RATE_LIMITED, SEND_REJECTED } from './message-errors.ts';
 import { sendResult, smsId, trackedMessage } from './message-schemas.ts';
 import { type Wait, withSandboxFaults } from './sandbox-faults.ts';

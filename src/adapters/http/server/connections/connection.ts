@@ -7,6 +7,7 @@ import { networkOf } from '../../routing/client-address.ts';
 import type { QueueKey } from '../request-queues.ts';
 import type { FairReading } from '../rounds/fair-reading.ts';
 import type { FairRounds } from '../rounds/fair-rounds.ts';
+import type { ListenBacklog } from '../rounds/listen-backlog.ts';
 import type { Waiting } from '../rounds/pausing-rounds.ts';
 import type { RoundBudget } from '../rounds/round-budget.ts';
 import { leavesMuchUnread } from '../writing/write-reply.ts';
@@ -14,7 +15,6 @@ import { BusyMark, type LateBodies } from './busy-mark.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import { dropConnection } from './drop-connection.ts';
 import { gatherPieces, ROUND_PIECES } from './gathered-pieces.ts';
-import type { ListenBacklog } from './listen-backlog.ts';
 import { ignoreBodies } from './node-parser.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DELIVERY_WEBHOOK } from '../../../../../src/adapters/http/families/webhooks/delivery-webhook.ts';
+import { DELIVERY_WEBHOOK } from '../../../../../src/adapters/http/families/messages/delivery-webhook.ts';
 import { INBOUND_WEBHOOK } from '../../../../../src/adapters/http/families/webhooks/inbound-webhook.ts';
 import { LOW_CREDIT_WEBHOOK } from '../../../../../src/adapters/http/families/webhooks/low-credit-webhook.ts';
 import type { DocumentedWebhook } from '../../../../../src/adapters/http/routing/documented.ts';

@@ -3,9 +3,13 @@ import { z } from 'zod';
 import type { DeliveryPayload } from '../../../../domain/webhooks/delivery-event.ts';
 import { DELIVERY_RETRIES_MAX, plannedDeliveryDelayMs } from '../../../../domain/webhooks/retry-schedule.ts';
 import type { DocumentedWebhook } from '../../routing/documented.ts';
-import { deliveryReportType } from '../messages/delivery-report-field.ts';
-import { channel, smsId } from '../messages/message-schemas.ts';
-import { DELIVERY_RESPONSES, documentedDeliveryHeaders, TIMEOUT_SECONDS } from './webhook-headers.ts';
+import {
+  DELIVERY_RESPONSES,
+  documentedDeliveryHeaders,
+  TIMEOUT_SECONDS,
+} from '../webhooks/webhook-headers.ts';
+import { deliveryReportType } from './delivery-report-field.ts';
+import { channel, smsId } from './message-schemas.ts';
 
 /** The whole hours of the retries of a delivery webhook. */
 const DELIVERY_HOURS = Math.floor(

@@ -1,28 +1,28 @@
 import { z } from 'zod';
-import type { SearchMessages } from '../../../../application/operators/search-messages.ts';
+import type { SearchMessages } from '../../../../../application/operators/search-messages.ts';
 import type {
   MessageTrace,
   TracedEvent,
   TraceMessage,
-} from '../../../../application/operators/trace-message.ts';
-import { ROWS_PER_PAGE_MAX } from '../../../../application/operators/walk-page.ts';
-import type { FoundMessage } from '../../../../application/ports/stores/message-search-store.ts';
-import type { LedgerEntry } from '../../../../domain/billing/ledger.ts';
-import { type ChannelAttempt, SMS_ID_PATTERN } from '../../../../domain/messages/message.ts';
-import { isoOf, isoOrNull } from '../../../../domain/shared/instant.ts';
-import { add, negate, toIqd } from '../../../../domain/shared/money.ts';
-import { canonicalPhoneNumber, type PhoneNumber } from '../../../../domain/shared/phone-number.ts';
-import { nextCursor, placeOf } from '../../input/cursor.ts';
-import { invalid, usualEnvelope } from '../../replies/http-error.ts';
-import { ok } from '../../replies/http-reply.ts';
-import { rejectionError } from '../../replies/rejection-errors.ts';
-import type { Admission } from '../../routing/admission.ts';
-import { route } from '../../routing/route.ts';
-import type { RouteFamily } from '../../routing/route-declaration.ts';
-import { NO_PROJECT } from './documented-errors.ts';
+} from '../../../../../application/operators/trace-message.ts';
+import { ROWS_PER_PAGE_MAX } from '../../../../../application/operators/walk-page.ts';
+import type { FoundMessage } from '../../../../../application/ports/stores/message-search-store.ts';
+import type { LedgerEntry } from '../../../../../domain/billing/ledger.ts';
+import { type ChannelAttempt, SMS_ID_PATTERN } from '../../../../../domain/messages/message.ts';
+import { isoOf, isoOrNull } from '../../../../../domain/shared/instant.ts';
+import { add, negate, toIqd } from '../../../../../domain/shared/money.ts';
+import { canonicalPhoneNumber, type PhoneNumber } from '../../../../../domain/shared/phone-number.ts';
+import { nextCursor, placeOf } from '../../../input/cursor.ts';
+import { invalid, usualEnvelope } from '../../../replies/http-error.ts';
+import { ok } from '../../../replies/http-reply.ts';
+import { rejectionError } from '../../../replies/rejection-errors.ts';
+import type { Admission } from '../../../routing/admission.ts';
+import { route } from '../../../routing/route.ts';
+import type { RouteFamily } from '../../../routing/route-declaration.ts';
+import { NO_PROJECT } from '../documented-errors.ts';
+import { rangeOf } from '../time-fields.ts';
+import { presentAttempt, presentEvent } from '../webhooks/webhook-presenters.ts';
 import { messagePage, messageParams, messageQuery, traceSchema } from './message-schemas.ts';
-import { rangeOf } from './time-fields.ts';
-import { presentAttempt, presentEvent } from './webhooks/webhook-presenters.ts';
 
 const place = z.tuple([z.int().min(0), z.string().regex(SMS_ID_PATTERN)]);
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { ATTEMPT_STATES, SMS_ID_PATTERN } from '../../../../domain/messages/message.ts';
-import { MESSAGE_STATUSES } from '../../../../domain/messages/message-status.ts';
-import { SMS_TYPES } from '../../../../domain/messages/send-request.ts';
-import { CHANNELS } from '../../../../domain/shared/channel.ts';
-import { phoneNumberField } from '../../input/phone-number-field.ts';
+import { ATTEMPT_STATES, SMS_ID_PATTERN } from '../../../../../domain/messages/message.ts';
+import { MESSAGE_STATUSES } from '../../../../../domain/messages/message-status.ts';
+import { SMS_TYPES } from '../../../../../domain/messages/send-request.ts';
+import { CHANNELS } from '../../../../../domain/shared/channel.ts';
+import { phoneNumberField } from '../../../input/phone-number-field.ts';
 import {
   ID_EXAMPLE,
   INSTANT_EXAMPLE,
@@ -12,9 +12,9 @@ import {
   nextOfShort,
   pageQuery,
   projectId,
-} from './shared-schemas.ts';
-import { fromField, toField } from './time-fields.ts';
-import { eventSchema, webhookAttemptSchema } from './webhooks/webhook-schemas.ts';
+} from '../shared-schemas.ts';
+import { fromField, toField } from '../time-fields.ts';
+import { eventSchema, webhookAttemptSchema } from '../webhooks/webhook-schemas.ts';
 
 const SMS_ID_EXAMPLE = `sms-${ID_EXAMPLE}`;
 const STATUS_ERROR = `status must be one of ${MESSAGE_STATUSES.join(', ')}`;
