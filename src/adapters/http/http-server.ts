@@ -114,7 +114,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const networkOfRequest = (request: IncomingMessage): string => networkOf(clientAddress(request));
   const msMax = (): number => backlog.roundMs(READING_CLIENTS_MS_MAX);
   const newConnections = new FairReading({ msMax, perRound: CONNECTIONS_READ_PER_ROUND, share: 1 });
-  const largeBodies = new FairReading({
+  const unreadBodies = new FairReading({
     msMax,
     perRound: BODIES_READ_PER_ROUND,
     share: READING_BODIES_SHARE,
@@ -137,7 +137,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     table: connections,
     backlog,
     newConnections,
-    largeBodies,
+    unreadBodies,
     unread: new UnreadConnections(limits.unreadBytesMax, new MinuteLog({ clock: performance, logger })),
     networkOf: networkOfRequest,
     queueKeyOf: (request) => knownKeys.queueKeyOf(request),

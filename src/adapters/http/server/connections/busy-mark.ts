@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { onNextRound } from '../../../../application/concurrency/next-round.ts';
+import { isArriving } from '../../input/unread-body.ts';
 import type { ConnectionTable } from './connection-table.ts';
 
 /**
@@ -77,10 +78,4 @@ export class LateBodies {
     this.#begun = [];
     for (const [request, isLate] of begun) if (!request.complete) isLate(request);
   }
-}
-
-/** Whether some of the body has not come. */
-function isArriving({ complete, headers }: IncomingMessage): boolean {
-  const { 'content-length': announced, 'transfer-encoding': chunked } = headers;
-  return !complete && (chunked !== undefined || Number(announced ?? 0) > 0);
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
 import { BodyPieces } from '../../../../application/body-pieces.ts';
+import { leavesMuchUnread } from '../../input/unread-body.ts';
 import { PIPELINED_REQUEST_LINES, type ServerLimits } from '../../limits.ts';
 import { networkOf } from '../../routing/client-address.ts';
 import type { QueueKey } from '../request-queues.ts';
@@ -10,7 +11,6 @@ import type { FairRounds } from '../rounds/fair-rounds.ts';
 import type { ListenBacklog } from '../rounds/listen-backlog.ts';
 import type { Waiting } from '../rounds/pausing-rounds.ts';
 import type { RoundBudget } from '../rounds/round-budget.ts';
-import { leavesMuchUnread } from '../writing/write-reply.ts';
 import { BusyMark, type LateBodies } from './busy-mark.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import { dropConnection } from './drop-connection.ts';
@@ -40,8 +40,8 @@ export interface ConnectionParts extends UnreadParts {
   readonly backlog: Pick<ListenBacklog, 'roundMs' | 'connectionsComeFast'>;
   /** Of new connections. */
   readonly newConnections: Reading;
-  /** Of large request bodies. */
-  readonly largeBodies: Reading & Pick<FairReading, 'noteRead'>;
+  /** Of bodies that are chunked or long: see `leavesMuchUnread`. */
+  readonly unreadBodies: Reading & Pick<FairReading, 'noteRead'>;
   /** Whom a request waits with before it is served. */
   readonly queueKeyOf: (request: IncomingMessage) => QueueKey;
   /** Serves one request, when fewer than the limit are being served. */
@@ -311,8 +311,8 @@ export class Connection implements Waiting {
       if (piece === null) {
         this.#noteTrailers(request);
       } else {
-        this.#parts.largeBodies.noteRead();
-        this.#waitToRead(this.#parts.largeBodies, network);
+        this.#parts.unreadBodies.noteRead();
+        this.#waitToRead(this.#parts.unreadBodies, network);
         if (this.#waitsFor !== null) this.#socket.pause();
       }
       return wantsMore;

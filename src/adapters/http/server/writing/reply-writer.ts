@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { pipeline, type Readable } from 'node:stream';
 import type { Logger } from '../../../../application/ports/logger.ts';
 import type { RequestObserver } from '../../../../application/ports/request-observer.ts';
+import { leavesMuchUnread } from '../../input/unread-body.ts';
 import { ClientDisconnected } from '../../replies/http-error.ts';
 import type { FileReply, HttpReply, TextReply } from '../../replies/http-reply.ts';
 import type { RequestPermit } from '../../routing/request-permit.ts';
@@ -11,7 +12,6 @@ import {
   commonHeaders,
   headersOf,
   JSON_HEADERS,
-  leavesMuchUnread,
   type ReplyBody,
   requestIdOf,
   writeBody,

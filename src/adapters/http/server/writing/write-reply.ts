@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { clearTimeout, setTimeout } from 'node:timers';
+import { leavesMuchUnread } from '../../input/unread-body.ts';
 import {
   LINGER_BYTES_MAX,
   LINGER_MS_MAX,
   REQUEST_ID_CHARACTERS_MAX,
   SHARED_BODY_PIECE_BYTES,
   TEXT_BODY_CHARACTERS_MAX,
-  UNREAD_BODY_BYTES_KEPT,
 } from '../../limits.ts';
 import type { HttpReply } from '../../replies/http-reply.ts';
 
@@ -72,13 +72,6 @@ function writeInPieces(response: ServerResponse, body: Buffer): void {
   };
   response.on('drain', writeMore);
   writeMore();
-}
-
-/** Whether reading the rest of the request would cost more than a new connection. */
-export function leavesMuchUnread(request: IncomingMessage): boolean {
-  if (request.complete) return false;
-  const { 'content-length': announced, 'transfer-encoding': chunked } = request.headers;
-  return chunked !== undefined || (announced !== undefined && Number(announced) > UNREAD_BODY_BYTES_KEPT);
 }
 
 /**

@@ -105,7 +105,7 @@ beforeEach(async () => {
         },
       },
       newConnections: reading,
-      largeBodies: reading,
+      unreadBodies: reading,
       unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax, log),
       networkOf: () => '',
       queueKeyOf: () => ({ key: '', group }),
