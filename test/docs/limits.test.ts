@@ -34,11 +34,7 @@ import {
   JSON_LIST_ITEMS_MAX,
   JSON_MEMBERS_MAX,
   JSON_OBJECT_MEMBERS_MAX,
-  LARGE_BODIES_MAX,
-  LARGE_BODIES_PER_PROJECT_MAX,
   LARGE_BODIES_SHARE,
-  LARGE_BODY_BYTES_MAX,
-  LARGE_BODY_MEMBERS_MAX,
   LISTEN_BACKLOG_MAX,
   PIPELINED_REQUEST_LINES,
   PRICING_LIMIT_DEFAULT,
@@ -48,6 +44,10 @@ import {
   PROJECT_REQUESTS_PER_PROJECT_MAX,
   READING_BODIES_SHARE,
   READING_CLIENTS_MS_MAX,
+  RECIPIENT_BODIES_MAX,
+  RECIPIENT_BODIES_PER_PROJECT_MAX,
+  RECIPIENT_BODY_BYTES_MAX,
+  RECIPIENT_BODY_MEMBERS_MAX,
   RECIPIENT_LIMIT_DEFAULT,
   RECIPIENT_LIMIT_MAX,
   RECIPIENTS_PER_REQUEST_MAX,
@@ -63,6 +63,7 @@ import {
   REPORT_PHONE_NUMBERS_MAX,
   SERVER_LIMITS,
   SLOW_BODY_MS,
+  SMALL_BODY_BYTES_MAX,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
   UNREAD_BODY_BYTES_KEPT,
   UNSENT_REPLY_COUNTED_MS,
@@ -211,7 +212,7 @@ describe('section 8 of docs/api.md', () => {
       [
         'request body',
         `${BODY_BYTES_MAX / BYTES_PER_KB} kB, nested ${JSON_DEPTH_MAX} levels deep, at most ${JSON_OBJECT_MEMBERS_MAX} members in an object and ${number(JSON_LIST_ITEMS_MAX)} in a list, ${number(JSON_MEMBERS_MAX)} in all; ` +
-          `${LARGE_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB and ${number(LARGE_BODY_MEMBERS_MAX)} members with a list of recipients`,
+          `${RECIPIENT_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB and ${number(RECIPIENT_BODY_MEMBERS_MAX)} members with a list of recipients`,
       ],
       [
         'accepted sends to one phone number',
@@ -294,7 +295,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'bodies with a list of recipients read or held at a time',
-        `${LARGE_BODIES_PER_PROJECT_MAX} of one project, ${LARGE_BODIES_MAX} in all, each of up to ${LARGE_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB; more wait unread, and while they do, one that has been read for ${SLOW_BODY_MS / 1_000} s gets 503 \`overloaded\``,
+        `${RECIPIENT_BODIES_PER_PROJECT_MAX} of one project, ${RECIPIENT_BODIES_MAX} in all, each of up to ${RECIPIENT_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB; more wait unread, and while they do, one that has been read for ${SLOW_BODY_MS / 1_000} s gets 503 \`overloaded\``,
       ],
       [
         'requests of one connection served at a time',
@@ -372,7 +373,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'bodies parsed and checked',
-        `${BODIES_MS_MAX} ms in a round of the event loop, the rest by project in rotation; those of more than ${BODY_BYTES_MAX / BYTES_PER_KB} kB have ${LARGE_BODIES_SHARE * 100} % of the time`,
+        `${BODIES_MS_MAX} ms in a round of the event loop, the rest by project in rotation; those of more than ${SMALL_BODY_BYTES_MAX / BYTES_PER_KB} kB have ${LARGE_BODIES_SHARE * 100} % of the time`,
       ],
       [
         'TLS and HTTP of receivers',

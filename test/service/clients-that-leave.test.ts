@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import {
-  LARGE_BODIES_MAX,
-  LARGE_BODIES_PER_PROJECT_MAX,
+  RECIPIENT_BODIES_MAX,
+  RECIPIENT_BODIES_PER_PROJECT_MAX,
   SLOW_BODY_MS,
 } from '../../src/adapters/http/limits.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
@@ -80,7 +80,7 @@ it('callers who send their bodies slowly keep nobody from the campaigns', async 
 });
 
 it('slow bodies of sixteen projects are read while nobody waits, and one of them gets 503 when another project waits', async () => {
-  const count = LARGE_BODIES_MAX / LARGE_BODIES_PER_PROJECT_MAX;
+  const count = RECIPIENT_BODIES_MAX / RECIPIENT_BODIES_PER_PROJECT_MAX;
   const keys = Array.from(
     { length: count },
     (_, index) =>
@@ -96,7 +96,7 @@ it('slow bodies of sixteen projects are read while nobody waits, and one of them
   holdTimers();
   const slow = await Promise.all(
     keys.flatMap((key) =>
-      Array.from({ length: LARGE_BODIES_PER_PROJECT_MAX }, () => beingRead(service, RECIPIENTS, key)),
+      Array.from({ length: RECIPIENT_BODIES_PER_PROJECT_MAX }, () => beingRead(service, RECIPIENTS, key)),
     ),
   );
   const replies: string[] = [];

@@ -1,4 +1,8 @@
+/** The longest body of a route that says nothing else. */
 export const BODY_BYTES_MAX = 32 * 1024;
+
+/** A body that is longer is a large one: large bodies wait to be parsed in a queue of their own, and are checked only once. */
+export const SMALL_BODY_BYTES_MAX = 32 * 1024;
 
 /** Meta puts up to a thousand receipts into one request. */
 export const CALLBACK_BYTES_MAX = 3 * 1024 * 1024;
@@ -7,11 +11,11 @@ export const CALLBACK_BYTES_MAX = 3 * 1024 * 1024;
 export const CALLBACK_BODIES_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Routes that take lists of recipients: a thousand of them with parameters is a legal request. */
-export const LARGE_BODY_BYTES_MAX = 4 * 1024 * 1024;
+export const RECIPIENT_BODY_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Requests of such routes whose bodies a process reads or holds at a time, and those of one project. More wait unread. */
-export const LARGE_BODIES_MAX = 32;
-export const LARGE_BODIES_PER_PROJECT_MAX = 2;
+export const RECIPIENT_BODIES_MAX = 32;
+export const RECIPIENT_BODIES_PER_PROJECT_MAX = 2;
 /** How long a body may take to arrive while others wait for a place, in milliseconds. */
 export const SLOW_BODY_MS = 1_000;
 
@@ -35,7 +39,7 @@ export const JSON_LIST_ITEMS_MAX = 10_000;
 /** The same of all its objects and lists together: each costs time to parse. */
 export const JSON_MEMBERS_MAX = 2_000;
 /** A thousand recipients with 25 values each. */
-export const LARGE_BODY_MEMBERS_MAX = 30_000;
+export const RECIPIENT_BODY_MEMBERS_MAX = 30_000;
 
 export const REQUEST_ID_CHARACTERS_MAX = 128;
 export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
@@ -148,9 +152,9 @@ export const FAST_CONNECTIONS = 20;
 export const FAST_CONNECTIONS_MS = 100;
 /** Connections that wait to be accepted; the system may allow fewer, on Linux by `net.core.somaxconn`. */
 export const LISTEN_BACKLOG_MAX = 4_096;
-/** After this time the next body of more than `BODY_BYTES_MAX` waits for another round. Some take 40 ms alone. */
+/** After this time the next large body waits for another round. Some take 40 ms alone. */
 export const LARGE_BODIES_MS_MAX = 1;
-/** The share of the event loop's time that such bodies have. */
+/** The share of the event loop's time that large bodies have. */
 export const LARGE_BODIES_SHARE = 0.2;
 
 /** How much of a rejected body is still read, and how long, so that the client sees the reply. */

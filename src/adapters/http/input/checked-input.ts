@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
-import { BODY_BYTES_MAX } from '../limits.ts';
+import { SMALL_BODY_BYTES_MAX } from '../limits.ts';
 import { invalid } from '../replies/http-error.ts';
 import { issueText, pathInBody } from './issue-path.ts';
 import { hasEscapes } from './request-body.ts';
@@ -22,7 +22,7 @@ export function checkedBody<Schema extends z.ZodType>(
   json: unknown,
   text: string,
 ): z.output<Schema> {
-  const fields = text.length > BODY_BYTES_MAX ? parsedOnce(schema, json) : parsed(schema, json);
+  const fields = text.length > SMALL_BODY_BYTES_MAX ? parsedOnce(schema, json) : parsed(schema, json);
   if (hasEscapes(text)) rejectTextMistakes(fields);
   return fields;
 }

@@ -14,7 +14,7 @@ import { JSON_DEPTH_MAX } from '../../../domain/shared/json-text.ts';
 import {
   BODY_BYTES_MAX,
   IDEMPOTENCY_KEY_CHARACTERS_MAX,
-  LARGE_BODY_BYTES_MAX,
+  RECIPIENT_BODY_BYTES_MAX,
   SERVER_LIMITS,
 } from '../limits.ts';
 
@@ -81,7 +81,7 @@ const MEANINGS = {
   'request-timeout': `the request did not arrive within ${SERVER_LIMITS.requestTimeoutMs / millisecondsInSecond} seconds`,
   'idempotency-conflict': 'the `Idempotency-Key` was used with another request',
   'report-gone': 'the report is expired or deleted',
-  'body-too-large': `the body has more than ${BODY_BYTES_MAX / BYTES_PER_KB} kB, or more than ${LARGE_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB with a list of recipients`,
+  'body-too-large': `the body has more than ${BODY_BYTES_MAX / BYTES_PER_KB} kB, or more than ${RECIPIENT_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB with a list of recipients`,
   'unsupported-media-type': 'the body is not JSON in UTF-8, or is compressed',
   'expectation-failed': 'another `Expect` than `100-continue`',
   'rate-limited': 'too many sends to one phone number, or from one address',

@@ -2,11 +2,11 @@ import { performance } from 'node:perf_hooks';
 import { FairGate } from '../../../application/concurrency/fair-gate.ts';
 import {
   BODIES_MS_MAX,
-  BODY_BYTES_MAX,
   LARGE_BODIES_MS_MAX,
   LARGE_BODIES_SHARE,
   PROJECT_REQUESTS_MAX,
   PROJECT_REQUESTS_PER_PROJECT_MAX,
+  SMALL_BODY_BYTES_MAX,
   WAITING_REQUESTS_MS_MAX,
 } from '../limits.ts';
 import { type CallerGroup, FairRounds } from './rounds/fair-rounds.ts';
@@ -41,7 +41,7 @@ export class RequestQueues {
 
   /** Resolves when a body of this length may be parsed; null when that is now. */
   waitToParse({ key, group }: QueueKey, bytes: number): Promise<void> | null {
-    return (bytes > BODY_BYTES_MAX ? this.#largeBodies : this.#bodies).wait(key, group);
+    return (bytes > SMALL_BODY_BYTES_MAX ? this.#largeBodies : this.#bodies).wait(key, group);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { parseJson } from '../../../../src/adapters/http/input/request-body.ts';
-import { LARGE_BODY_MEMBERS_MAX } from '../../../../src/adapters/http/limits.ts';
+import { RECIPIENT_BODY_MEMBERS_MAX } from '../../../../src/adapters/http/limits.ts';
 import { RequestRejected } from '../../../../src/adapters/http/replies/http-error.ts';
 import { HttpWorld } from '../http-world.ts';
 
@@ -79,8 +79,8 @@ it('a body has a limited number of members in all, however large it may be', () 
     const body = Object.fromEntries(Array.from({ length: values }, (_, at) => [at, 'x']));
     return JSON.stringify({ recipients: Array(1_000).fill({ templateParameters: { body } }) });
   };
-  expect(parseJson(recipients(26), LARGE_BODY_MEMBERS_MAX)).toHaveProperty('recipients.length', 1_000);
-  expect(() => parseJson(recipients(28), LARGE_BODY_MEMBERS_MAX)).toThrow(RequestRejected);
+  expect(parseJson(recipients(26), RECIPIENT_BODY_MEMBERS_MAX)).toHaveProperty('recipients.length', 1_000);
+  expect(() => parseJson(recipients(28), RECIPIENT_BODY_MEMBERS_MAX)).toThrow(RequestRejected);
   expect(() => parseJson(recipients(1))).toThrow(RequestRejected);
 });
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX } from '../../../../src/adapters/http/limits.ts';
+import { RECIPIENT_BODY_BYTES_MAX, SMALL_BODY_BYTES_MAX } from '../../../../src/adapters/http/limits.ts';
 import { usualEnvelope } from '../../../../src/adapters/http/replies/http-error.ts';
 import { ok } from '../../../../src/adapters/http/replies/http-reply.ts';
 import { anyone } from '../../../../src/adapters/http/routing/admission.ts';
@@ -28,7 +28,7 @@ const sum = route({
   summary: 'Add numbers',
   description: 'For a test',
   admission: anyone,
-  bodyBytesMax: LARGE_BODY_BYTES_MAX,
+  bodyBytesMax: RECIPIENT_BODY_BYTES_MAX,
   body: z.object({ numbers, note: z.string().optional() }),
   ok: { description: 'The sum', schema: z.object({ sum: z.number() }) },
   rejections: { 400: { description: 'Not well formed' } },
@@ -67,7 +67,7 @@ it('a body is not checked before the project may compute', async () => {
   expect(checked).toBe(2);
 });
 
-const note = 'a'.repeat(BODY_BYTES_MAX);
+const note = 'a'.repeat(SMALL_BODY_BYTES_MAX);
 
 it('a large body that is wrong is validated once', async () => {
   const reply = await world.post('/sums', { numbers: [1, 2, -3, -4, 5], note });

@@ -11,10 +11,10 @@ import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../../domain/campaigns/attach
 import { UNSTARTED_RECIPIENTS_MAX } from '../../../../domain/campaigns/campaign.ts';
 import { pageCount } from '../../../../domain/shared/page.ts';
 import {
-  LARGE_BODIES_MAX,
-  LARGE_BODIES_PER_PROJECT_MAX,
-  LARGE_BODY_BYTES_MAX,
-  LARGE_BODY_MEMBERS_MAX,
+  RECIPIENT_BODIES_MAX,
+  RECIPIENT_BODIES_PER_PROJECT_MAX,
+  RECIPIENT_BODY_BYTES_MAX,
+  RECIPIENT_BODY_MEMBERS_MAX,
 } from '../../limits.ts';
 import { type ErrorEnvelope, invalid, usualEnvelope } from '../../replies/http-error.ts';
 import { ok } from '../../replies/http-reply.ts';
@@ -121,16 +121,16 @@ export function campaignRoutes({
 }: CampaignUseCases): RouteFamily {
   const admission = projectKey(authenticateProject);
   const throughWorkGate = byProject(campaignGate);
-  /** Large bodies are held in memory while they are read and while they wait. */
+  /** Bodies with recipients are held in memory while they are read and while they wait. */
   const bodyGate = new FairGate(
-    { perKey: LARGE_BODIES_PER_PROJECT_MAX, all: LARGE_BODIES_MAX },
+    { perKey: RECIPIENT_BODIES_PER_PROJECT_MAX, all: RECIPIENT_BODIES_MAX },
     { clock: performance },
   );
   /** While others wait for a place, a slow sender gives up its own. */
   const gatedBody = {
     body: recipientsBody,
-    bodyBytesMax: LARGE_BODY_BYTES_MAX,
-    bodyMembersMax: LARGE_BODY_MEMBERS_MAX,
+    bodyBytesMax: RECIPIENT_BODY_BYTES_MAX,
+    bodyMembersMax: RECIPIENT_BODY_MEMBERS_MAX,
     throughGate: byProject(bodyGate),
     bodyMayBeSlow: () => !bodyGate.isCrowded,
   };
