@@ -1,24 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
-import { BodyPieces } from '../../../../application/body-pieces.ts';
 import { leavesMuchUnread } from '../../input/unread-body.ts';
 import { PIPELINED_REQUEST_LINES, type ServerLimits } from '../../limits.ts';
 import { networkOf } from '../../routing/client-address.ts';
 import type { QueueKey } from '../request-queues.ts';
-import type { FairReading } from '../rounds/fair-reading.ts';
 import type { FairRounds } from '../rounds/fair-rounds.ts';
 import type { ListenBacklog } from '../rounds/listen-backlog.ts';
 import type { Waiting } from '../rounds/pausing-rounds.ts';
 import type { RoundBudget } from '../rounds/round-budget.ts';
 import { BusyMark, type LateBodies } from './busy-mark.ts';
+import { ConnectionReading, type ReadingParts } from './connection-reading.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import { dropConnection } from './drop-connection.ts';
-import { gatherPieces, ROUND_PIECES } from './gathered-pieces.ts';
 import { ignoreBodies } from './node-parser.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
-
-type Reading = Pick<FairReading, 'mayGoOn' | 'drop'>;
 
 /** Serves one request. */
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void;
@@ -35,13 +31,9 @@ export type ConnectionLimits = Pick<
 >;
 
 /** What the connections of a server share. */
-export interface ConnectionParts extends UnreadParts {
+export interface ConnectionParts extends UnreadParts, ReadingParts {
   readonly table: ConnectionTable;
   readonly backlog: Pick<ListenBacklog, 'roundMs' | 'connectionsComeFast'>;
-  /** Of new connections. */
-  readonly newConnections: Reading;
-  /** Of bodies that are chunked or long: see `leavesMuchUnread`. */
-  readonly unreadBodies: Reading & Pick<FairReading, 'noteRead'>;
   /** Whom a request waits with before it is served. */
   readonly queueKeyOf: (request: IncomingMessage) => QueueKey;
   /** Serves one request, when fewer than the limit are being served. */
@@ -72,6 +64,8 @@ export class Connection implements Waiting {
   readonly open: ServerResponse[] = [];
   readonly unread: UnreadReplies;
   readonly #busyMark: BusyMark;
+  /** Paused while it has as many open requests as it may. */
+  readonly #reading: ConnectionReading;
   readonly #socket: Socket;
   readonly #limits: ConnectionLimits;
   readonly #parts: ConnectionParts;
@@ -80,22 +74,12 @@ export class Connection implements Waiting {
   readonly #hasLines: PipeliningParts['hasLines'];
   readonly #reject: PipeliningParts['reject'];
   readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
-  readonly #reader: Waiting = {
-    serveNext: () => {
-      this.#waitsFor = null;
-      if (!this.#isFull) this.#socket.resume();
-    },
-  };
   /** Listens to the close of each response. */
   readonly #onClose: (this: ServerResponse) => void;
   /** Lines of the headers of the open ones. */
   #openLines = 0;
   /** How many of the open ones are being served; the others wait. */
   #served = 0;
-  /** It has as many open requests as it may: nothing more is read. */
-  #isFull = false;
-  /** Where what it sends waits for what others send; null when it does not wait. */
-  #waitsFor: Reading | null = null;
   /** Whether it is among the connections that are served next. */
   #isQueued = false;
   /** Its request is not served yet: it may have ended behind it. */
@@ -104,9 +88,6 @@ export class Connection implements Waiting {
   #isStopped = false;
   /** The round of the event loop in which a request was served at once. */
   #lastRound = -1;
-  /** The pieces of bodies that came in the round `#piecesRound`. */
-  #pieces = new BodyPieces(ROUND_PIECES);
-  #piecesRound = -1;
 
   constructor(
     socket: Socket,
@@ -127,17 +108,13 @@ export class Connection implements Waiting {
     this.#onClose = function (this: ServerResponse) {
       end(this);
     };
-    // Node resumes the connection behind every request, and for every body that is read.
-    socket.on('resume', () => {
-      if (this.#isFull || this.#waitsFor !== null) socket.pause();
-    });
-    // Node resumes a new connection behind this: only then does a pause end its reading.
-    this.#waitToRead(parts.newConnections, networkOf(socket.remoteAddress));
+    this.#reading = new ConnectionReading(socket, parts, rounds);
+    this.#reading.begin(networkOf(socket.remoteAddress));
     socket.on('drain', () => this.#serveAfterRead());
     socket.once('close', () => {
       // No client is left to read the responses.
       this.#waiting.length = 0;
-      this.#waitsFor?.drop(this.#reader);
+      this.#reading.drop();
       this.unread.release();
       // Node closes the response that has the socket, and those that have just gone out.
       setImmediate(() => this.#closeAll());
@@ -154,14 +131,14 @@ export class Connection implements Waiting {
     this.#isStopped = true;
     // Its end would not be read, and its request is not served yet.
     if (this.#isDelayed) dropConnection(this.#socket);
-    else this.#pause();
+    else this.#reading.pause();
     return false;
   }
 
   /** Nothing more of the connection counts. */
   #stopWithError(): void {
     this.#isStopped = true;
-    this.#pause();
+    this.#reading.pause();
     ignoreBodies(this.#socket);
     this.#reject();
   }
@@ -189,7 +166,7 @@ export class Connection implements Waiting {
     this.open.push(response);
     this.#busyMark.noteOpen(request);
     this.#openLines += linesOf(request);
-    if (this.#isAtLimit()) this.#pause();
+    if (this.#isAtLimit()) this.#reading.pause();
     response.on('close', this.#onClose);
     if (leavesMuchUnread(request)) this.#limitReading(request);
     if (isFirst && !this.#isDelayed && !this.unread.isTooMuch && this.#hasRoundTime(request)) {
@@ -266,7 +243,7 @@ export class Connection implements Waiting {
     this.#busyMark.noteEnd(response.req);
     this.#served -= 1;
     this.#serveAfterRead();
-    if (!this.#isAtLimit()) this.#resume();
+    if (!this.#isStopped && !this.#isAtLimit()) this.#reading.resume();
   }
 
   /**
@@ -286,46 +263,11 @@ export class Connection implements Waiting {
     this.#queue();
   }
 
-  #pause(): void {
-    if (this.#isFull) return;
-    this.#isFull = true;
-    this.#socket.pause();
-  }
-
-  #resume(): void {
-    if (!this.#isFull || this.#isStopped) return;
-    this.#isFull = false;
-    if (this.#waitsFor === null) this.#socket.resume();
-  }
-
-  /** Node's parser pushes each piece of a body, whether it is wanted or thrown away. */
   #limitReading(request: IncomingMessage): void {
-    const push = gatherPieces(
-      request,
-      () => this.#piecesOfRound(),
-      () => this.#stopWithError(),
-    );
-    const network = this.#parts.networkOf(request);
-    request.push = (piece, encoding) => {
-      const wantsMore = push(piece, encoding);
-      if (piece === null) {
-        this.#noteTrailers(request);
-      } else {
-        this.#parts.unreadBodies.noteRead();
-        this.#waitToRead(this.#parts.unreadBodies, network);
-        if (this.#waitsFor !== null) this.#socket.pause();
-      }
-      return wantsMore;
-    };
-  }
-
-  #piecesOfRound(): BodyPieces {
-    const { round } = this.#rounds;
-    if (round !== this.#piecesRound) {
-      this.#piecesRound = round;
-      this.#pieces = new BodyPieces(ROUND_PIECES);
-    }
-    return this.#pieces;
+    this.#reading.limitBody(request, this.#parts.networkOf(request), {
+      onEnd: () => this.#noteTrailers(request),
+      reject: () => this.#stopWithError(),
+    });
   }
 
   /** Lines behind a chunked body cost as much as those before it. */
@@ -335,11 +277,5 @@ export class Connection implements Waiting {
     if (this.open.some(({ req }) => req === request)) this.#openLines += lines;
     this.#pipelined.take(lines);
     if (!this.#hasLines(request)) this.#stopWithError();
-  }
-
-  #waitToRead(reading: Reading, network: string): void {
-    if (this.#waitsFor === null && !reading.mayGoOn(network, this.#reader)) {
-      this.#waitsFor = reading;
-    }
   }
 }
