@@ -2,11 +2,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
 import { Rejected } from '../../../application/errors/rejected.ts';
-import { apiKeyFromHeader, bearerFromHeader } from '../../../domain/access/api-key.ts';
 import { type GuardedEndpoint, isAddressAllowed } from '../../../domain/access/ip-rule.ts';
 import type { Project } from '../../../domain/access/project.ts';
 import { type HttpError, RequestRejected } from '../replies/http-error.ts';
 import { ADDRESS_NOT_ALLOWED, NOT_FOUND, UNAUTHORIZED, unauthorized } from '../replies/known-errors.ts';
+import { apiKeyFromHeader, bearerFromHeader } from './authorization.ts';
 import { isListed } from './ip-allow-list.ts';
 import type { RequestPermit } from './request-permit.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { keepNewest } from '../../../application/keep-newest.ts';
-import { apiKeyFromHeader } from '../../../domain/access/api-key.ts';
+import { apiKeyFromHeader } from '../routing/authorization.ts';
 import { type ClientAddress, networkOf } from '../routing/client-address.ts';
 import { type QueueKey, queueKeyFor } from './request-queues.ts';
 
