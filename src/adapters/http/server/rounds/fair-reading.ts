@@ -14,7 +14,7 @@ interface FairReadingOptions {
 
 /**
  * Lets what clients send be read while a round of the event loop has time for it and nothing waits, and then a few pieces in a
- * round, alternately by address in rotation and by time: however many clients connect or send large bodies, wanted or not, other
+ * round, alternately by address in rotation and by time: however many clients connect or send long bodies, wanted or not, other
  * work is done in between.
  */
 export class FairReading {

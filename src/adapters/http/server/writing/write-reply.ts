@@ -44,7 +44,7 @@ export function headersOf(
   return all;
 }
 
-/** Writes a whole body. Behind a large request body that nobody read, the connection is given up. */
+/** Writes a whole body. Behind a long request body that nobody read, the connection is given up. */
 export function writeBody(request: IncomingMessage, response: ServerResponse, body: ReplyBody): void {
   if (leavesMuchUnread(request)) lingerThenEnd(request, response, octetsIfLong(body));
   else if (typeof body === 'string' || request.method === 'HEAD') response.end(octetsIfLong(body));
