@@ -103,15 +103,8 @@ export class BatchRunner<Item, Result> {
   async #repeatByHalves(batch: Batch<Item, Result>, end: number): Promise<void> {
     const undone = await runByHalves(await this.#inOrderOfProjects(batch), {
       isOver: () => this.#options.clock.now() > end,
-      run: async (half) => {
-        try {
-          await this.#runAgain(half);
-        } catch (error) {
-          if (error instanceof StorageUnavailable) return error;
-          await this.#repeatEach(half, error, end);
-        }
-        return null;
-      },
+      run: (half) => this.#runAgain(half),
+      runEach: (half, failure) => this.#repeatEach(half, failure, end),
     });
     for (const { items, error } of undone) this.#reject(items, error, end);
   }

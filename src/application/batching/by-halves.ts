@@ -1,4 +1,4 @@
-import { StorageAway } from '../errors/storage-unavailable.ts';
+import { StorageAway, StorageUnavailable } from '../errors/storage-unavailable.ts';
 
 /** After this many levels of halves at which nothing was done, one after the other, no items are to blame. */
 const LEVELS_WITHOUT_RESULT_MAX = 2;
@@ -10,8 +10,10 @@ export interface Undone<Item> {
 }
 
 interface HalvesOptions<Item> {
-  /** Resolves with why the storage could not do the items; null when nothing is left to do. */
-  readonly run: (items: readonly Item[]) => Promise<unknown>;
+  /** Rejects with `StorageUnavailable` when the storage could not do the items. */
+  readonly run: (items: readonly Item[]) => Promise<void>;
+  /** Takes over the items whose run failed for another reason, to do each alone. Never rejects. */
+  readonly runEach: (items: readonly Item[], failure: unknown) => Promise<void>;
   /** Whether it is too late to halve further. The first halves are run in any case: one statement may have taken all the time. */
   readonly isOver: () => boolean;
 }
@@ -24,7 +26,7 @@ interface HalvesOptions<Item> {
  */
 export async function runByHalves<Item>(
   batch: readonly Item[],
-  { run, isOver }: HalvesOptions<Item>,
+  options: HalvesOptions<Item>,
 ): Promise<readonly Undone<Item>[]> {
   const alone: Undone<Item>[] = [];
   let groups: readonly (readonly Item[])[] = [batch];
@@ -33,19 +35,33 @@ export async function runByHalves<Item>(
     const halves = groups.flatMap(halvesOf);
     const undone: Undone<Item>[] = [];
     for (const items of halves) {
-      const error: unknown = away ?? (await run(items));
+      const error: StorageUnavailable | null = away ?? (await failureOf(items, options));
       if (error instanceof StorageAway) away = error;
       if (error !== null) undone.push({ items, error });
     }
     levelsWithoutResult = undone.length === halves.length ? levelsWithoutResult + 1 : 0;
     const divisible = undone.filter(({ items }) => items.length > 1);
     const isHopeless = levelsWithoutResult === LEVELS_WITHOUT_RESULT_MAX || away !== null;
-    if (divisible.length === 0 || isHopeless || isOver()) {
+    if (divisible.length === 0 || isHopeless || options.isOver()) {
       return [...alone, ...undone];
     }
     alone.push(...undone.filter(({ items }) => items.length === 1));
     groups = divisible.map(({ items }) => items);
   }
+}
+
+/** Why the storage could not do the items; null when nothing is left to do. */
+async function failureOf<Item>(
+  items: readonly Item[],
+  { run, runEach }: HalvesOptions<Item>,
+): Promise<StorageUnavailable | null> {
+  try {
+    await run(items);
+  } catch (error) {
+    if (error instanceof StorageUnavailable) return error;
+    await runEach(items, error);
+  }
+  return null;
 }
 
 function halvesOf<Item>(items: readonly Item[]): readonly (readonly Item[])[] {

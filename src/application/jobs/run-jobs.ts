@@ -44,14 +44,11 @@ export class RunJobs {
 
   /** A job that cannot be done must not keep its batch from being done. */
   async #runKind(kind: string, jobs: readonly LeasedJob[]): Promise<void> {
-    const { clock } = this.#ports;
-    const failure = await this.#failureOf(kind, jobs);
-    if (failure === null) return;
-    // From here on, since a batch that takes long to fail has a job to blame too.
-    const end = clock.now() + REPEATS_END_MS;
-    const isOver = (): boolean => clock.now() > end;
-    if (failure instanceof StorageUnavailable) await this.#runByHalves(kind, jobs, isOver);
-    else await this.#runEachAlone(kind, jobs, failure, isOver);
+    try {
+      await this.#runJobsOf(kind, jobs);
+    } catch (failure) {
+      await this.#runAgain(kind, jobs, failure);
+    }
   }
 
   async #runJobsOf(kind: string, jobs: readonly LeasedJob[]): Promise<void> {
@@ -60,27 +57,19 @@ export class RunJobs {
     await runner.execute(jobs);
   }
 
-  /** Why the jobs were not done; null when they are. */
-  async #failureOf(kind: string, jobs: readonly LeasedJob[]): Promise<unknown> {
-    try {
-      await this.#runJobsOf(kind, jobs);
-      return null;
-    } catch (error) {
-      return error;
-    }
-  }
-
   /** Without a database no job is to blame, and none is counted as failed. */
-  async #runByHalves(kind: string, jobs: readonly LeasedJob[], isOver: () => boolean): Promise<void> {
-    const run = async (half: readonly LeasedJob[]): Promise<unknown> => {
-      const error = await this.#failureOf(kind, half);
-      if (error === null || error instanceof StorageUnavailable) return error;
-      await this.#runEachAlone(kind, half, error, isOver);
-      return null;
-    };
-    for (const { items, error } of await runByHalves(jobs, { run, isOver })) {
-      this.#ports.recordJobFailure.log(items, error);
-    }
+  async #runAgain(kind: string, jobs: readonly LeasedJob[], failure: unknown): Promise<void> {
+    const { clock, recordJobFailure } = this.#ports;
+    // From here on, since a batch that takes long to fail has a job to blame too.
+    const end = clock.now() + REPEATS_END_MS;
+    const isOver = (): boolean => clock.now() > end;
+    if (!(failure instanceof StorageUnavailable)) return this.#runEachAlone(kind, jobs, failure, isOver);
+    const undone = await runByHalves(jobs, {
+      isOver,
+      run: (half) => this.#runJobsOf(kind, half),
+      runEach: (half, error) => this.#runEachAlone(kind, half, error, isOver),
+    });
+    for (const { items, error } of undone) recordJobFailure.log(items, error);
   }
 
   async #runEachAlone(
