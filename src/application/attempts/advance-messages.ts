@@ -98,7 +98,7 @@ export class AdvanceMessages {
     const before = new Map(locked.map((message) => [message.smsId, message]));
     const due = [
       ...readyStarts.map(
-        (attempt): DueMessageEvent => ({ ...startOf(attempt, startId), isReadyStart: true }),
+        (attempt): DueMessageEvent => ({ ...startOf(attempt, startId), isReady: true }),
       ),
       ...jobs.filter((job) => held.has(job)).map((job) => eventOf(job, startId)),
     ].map((each) => this.#cancelledWhenRestored(each, before));
@@ -141,7 +141,7 @@ export class AdvanceMessages {
 /** A message event that is due. */
 interface DueMessageEvent extends MessageEvent {
   /** The attempt waited for its provider, which has capacity before the job of the attempt is due. */
-  readonly isReadyStart?: boolean;
+  readonly isReady?: boolean;
   /** As that of `AttemptStart`. */
   readonly hasWaited?: boolean;
 }
@@ -158,7 +158,7 @@ function fold(
 ): { readonly after: ReadonlyMap<string, Message>; readonly writes: BatchWrites } {
   const after = new Map(before);
   const writes = new BatchWrites(now);
-  for (const { smsId, event, isReadyStart } of events) {
+  for (const { smsId, event, isReady } of events) {
     const message = after.get(smsId);
     if (message === undefined) continue;
     const later = event.kind === 'start' && !message.isFinal ? postponed.get(smsId) : undefined;
@@ -168,7 +168,7 @@ function fold(
     }
     const outcome = advance(message, event, now);
     after.set(smsId, outcome.message);
-    if (isReadyStart) writes.removeStart(message, event.attemptNumber);
+    if (isReady) writes.removeStart(message, event.attemptNumber);
     for (const effect of outcome.effects) writes.add(outcome.message, effect);
   }
   return { after, writes };
@@ -222,10 +222,10 @@ function startsAmong(
   events: readonly DueMessageEvent[],
   messages: ReadonlyMap<string, Message>,
 ): readonly AttemptStart[] {
-  return events.flatMap(({ smsId, event, isReadyStart = false, hasWaited = false }) => {
+  return events.flatMap(({ smsId, event, isReady = false, hasWaited = false }) => {
     const message = event.kind === 'start' ? messages.get(smsId) : undefined;
     if (message === undefined || message.isFinal) return [];
-    return [{ message, attemptNumber: event.attemptNumber, isReady: isReadyStart, hasWaited }];
+    return [{ message, attemptNumber: event.attemptNumber, isReady, hasWaited }];
   });
 }
 
