@@ -20,7 +20,7 @@ type AttemptJobs = readonly LeasedJob<AttemptWork>[];
 export class RunAttemptJobs {
   readonly #ports: AttemptJobPorts;
   /** The kinds and projects whose jobs wait for a lock in the background: one batch of each. */
-  readonly #isolated = new Set<string>();
+  readonly #behindLocks = new Set<string>();
 
   constructor(ports: AttemptJobPorts) {
     this.#ports = ports;
@@ -37,7 +37,7 @@ export class RunAttemptJobs {
   async execute(jobs: AttemptJobs): Promise<void> {
     const { applyMessageEvents, commitAttempts } = this.#ports;
     await applyMessageEvents.keptUp();
-    const shared = this.#isolated.size === 0 ? jobs : await this.#withoutIsolated(jobs);
+    const shared = this.#behindLocks.size === 0 ? jobs : await this.#withoutBehindLocks(jobs);
     if (shared.length === 0) return;
     try {
       await commitAttempts.execute({ jobs: shared }, 'brief');
@@ -54,10 +54,10 @@ export class RunAttemptJobs {
         const own = group.map(({ job }) => job);
         try {
           if (groups.size > 1) await this.#ports.commitAttempts.execute({ jobs: own }, 'brief');
-          else this.#isolate(key, own);
+          else this.#runBehindLock(key, own);
         } catch (error) {
           if (!(error instanceof StorageLocked)) throw error;
-          this.#isolate(key, own);
+          this.#runBehindLock(key, own);
         }
       }),
     );
@@ -65,17 +65,17 @@ export class RunAttemptJobs {
     if (failed !== undefined) throw failed.reason;
   }
 
-  #isolate(key: string, jobs: AttemptJobs): void {
-    this.#isolated.add(key);
+  #runBehindLock(key: string, jobs: AttemptJobs): void {
+    this.#behindLocks.add(key);
     const { commitAttempts, background } = this.#ports;
     background.start(() =>
-      commitAttempts.execute({ jobs }, 'long').finally(() => this.#isolated.delete(key)),
+      commitAttempts.execute({ jobs }, 'long').finally(() => this.#behindLocks.delete(key)),
     );
   }
 
-  async #withoutIsolated(jobs: AttemptJobs): Promise<AttemptJobs> {
+  async #withoutBehindLocks(jobs: AttemptJobs): Promise<AttemptJobs> {
     const keyed = await this.#keyed(jobs);
-    return keyed.filter(({ key }) => !this.#isolated.has(key)).map(({ job }) => job);
+    return keyed.filter(({ key }) => !this.#behindLocks.has(key)).map(({ job }) => job);
   }
 
   /** The jobs, each with its kind and project as one key. */
