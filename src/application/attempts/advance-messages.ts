@@ -97,9 +97,7 @@ export class AdvanceMessages {
     const startId = jobs.length + readyStarts.length === 0 ? '' : this.#ports.ids.hex24(now);
     const before = new Map(locked.map((message) => [message.smsId, message]));
     const due = [
-      ...readyStarts.map(
-        (attempt): DueMessageEvent => ({ ...startOf(attempt, startId), isReady: true }),
-      ),
+      ...readyStarts.map((attempt): DueMessageEvent => ({ ...startOf(attempt, startId), isReady: true })),
       ...jobs.filter((job) => held.has(job)).map((job) => eventOf(job, startId)),
     ].map((each) => this.#cancelledWhenRestored(each, before));
     const starts = startsAmong(due, before);

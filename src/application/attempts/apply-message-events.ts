@@ -18,6 +18,9 @@ import type { CorrelateReceipts, SubmittedAttempt } from './correlate-receipts.t
 import type { RevokeAttempts } from './revoke-attempts.ts';
 import { UncommittedResults } from './uncommitted-results.ts';
 
+/** After how long a submit result that could not be stored is tried again, in milliseconds. */
+export const RESULT_RETRY_MS = 500;
+
 interface ApplyPorts {
   readonly unitOfWork: UnitOfWork;
   readonly correlateReceipts: CorrelateReceipts;

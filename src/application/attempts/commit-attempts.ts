@@ -16,9 +16,6 @@ import type { RevokeAttempts } from './revoke-attempts.ts';
 import type { SubmitAttempts } from './submit-attempts.ts';
 import type { WaitingStarts } from './waiting-starts.ts';
 
-/** After how long a submit result that could not be stored is tried again, in milliseconds. */
-export const RESULT_RETRY_MS = 500;
-
 interface CommitPorts {
   readonly unitOfWork: UnitOfWork;
   readonly advanceMessages: AdvanceMessages;

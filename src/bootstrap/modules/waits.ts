@@ -2,7 +2,7 @@ import { ContainerModule } from 'inversify';
 import { timedDelay } from '../../adapters/timer/timed-delay.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { KEY_USE_INTERVAL_MS } from '../../application/access/key-uses.ts';
-import { RESULT_RETRY_MS } from '../../application/attempts/commit-attempts.ts';
+import { RESULT_RETRY_MS } from '../../application/attempts/apply-message-events.ts';
 import { GATE_LOCK_RETRY_MS } from '../../application/concurrency/fair-gate.ts';
 import { WORKER_HEARTBEAT_MS } from '../../application/jobs/worker-watch.ts';
 import { REPORT_POLLING_INTERVAL_MS } from '../../application/reports/request-reports.ts';
