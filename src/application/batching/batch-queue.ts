@@ -1,6 +1,6 @@
 import { onNextRound } from '../concurrency/next-round.ts';
 import type { Delay } from '../ports/delay.ts';
-import type { Waiting } from './waiting-items.ts';
+import type { BatchItem } from './waiting-items.ts';
 
 /** The most items of a batch: enough to share the cost of a commit, few enough to keep the tail short. */
 export const BATCH_ITEMS_MAX = 256;
@@ -15,7 +15,7 @@ interface QueueOptions<Item, Result> {
    * Runs a batch; never rejects. The next batch begins when this one ends, or before that, when it calls `letNextBegin`. Called
    * again, that does nothing.
    */
-  readonly run: (batch: readonly Waiting<Item, Result>[], letNextBegin: () => void) => Promise<void>;
+  readonly run: (batch: readonly BatchItem<Item, Result>[], letNextBegin: () => void) => Promise<void>;
 }
 
 /**
@@ -24,7 +24,7 @@ interface QueueOptions<Item, Result> {
  */
 export class BatchQueue<Item, Result> {
   readonly #options: QueueOptions<Item, Result>;
-  readonly #waiting: Waiting<Item, Result>[] = [];
+  readonly #waiting: BatchItem<Item, Result>[] = [];
   /** A batch runs that has not let the next one begin. */
   #isWorking = false;
   #inFlight = 0;
@@ -36,7 +36,7 @@ export class BatchQueue<Item, Result> {
   }
 
   /** What waits for a batch. */
-  get waiting(): readonly Waiting<Item, Result>[] {
+  get waiting(): readonly BatchItem<Item, Result>[] {
     return this.#waiting;
   }
 
@@ -45,13 +45,13 @@ export class BatchQueue<Item, Result> {
     return this.#inFlight === 0 && this.#waiting.length === 0;
   }
 
-  add(items: readonly Waiting<Item, Result>[]): void {
+  add(items: readonly BatchItem<Item, Result>[]): void {
     for (const waiting of items) this.#waiting.push(waiting);
     this.#begin();
   }
 
   /** Takes away all that waits. */
-  takeAll(): readonly Waiting<Item, Result>[] {
+  takeAll(): readonly BatchItem<Item, Result>[] {
     return this.#waiting.splice(0);
   }
 

@@ -4,7 +4,7 @@ import { groupBy } from '../group-by.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { LockWait } from '../ports/unit-of-work.ts';
 import { runByHalves } from './by-halves.ts';
-import { asRepeated, itemsOf, rejectAll, settleAll, type Waiting } from './waiting-items.ts';
+import { asRepeated, type BatchItem, itemsOf, rejectAll, settleAll } from './waiting-items.ts';
 
 /** One run of a batch. */
 export interface BatchRun {
@@ -31,7 +31,7 @@ export type ProjectsOf<Item> = (items: readonly Item[]) => Promise<readonly stri
  */
 export const REPEATS_END_MS = 5_000;
 
-type Batch<Item, Result> = readonly Waiting<Item, Result>[];
+type Batch<Item, Result> = readonly BatchItem<Item, Result>[];
 
 interface RunnerOptions<Item, Result> {
   readonly work: BatchWork<Item, Result>;

@@ -8,10 +8,10 @@ import { BatchRunner, type BatchWork, type ProjectsOf } from './batch-runner.ts'
 import { IsolatedProject } from './isolated-project.ts';
 import {
   asRepeated,
+  type BatchItem,
   type ItemSettled,
   itemsOf,
   rejectAll,
-  type Waiting,
   type WhenLocked,
   waitingOnce,
 } from './waiting-items.ts';
@@ -110,7 +110,7 @@ export class Batcher<Item, Result> {
     });
   }
 
-  async #run(filled: readonly Waiting<Item, Result>[], letNextBegin: () => void): Promise<void> {
+  async #run(filled: readonly BatchItem<Item, Result>[], letNextBegin: () => void): Promise<void> {
     for (const [projectId, project] of this.#isolated) {
       if (project.isIdle) this.#endIsolation(projectId, project);
     }
@@ -119,12 +119,14 @@ export class Batcher<Item, Result> {
   }
 
   /** Hands the items of isolated projects to them, and returns the others. */
-  async #withoutIsolated(batch: readonly Waiting<Item, Result>[]): Promise<readonly Waiting<Item, Result>[]> {
+  async #withoutIsolated(
+    batch: readonly BatchItem<Item, Result>[],
+  ): Promise<readonly BatchItem<Item, Result>[]> {
     // Without the projects the batch runs as it is, and shows what is wrong.
     const projectIds = await this.#projectsOf?.(itemsOf(batch)).catch(() => undefined);
     if (projectIds === undefined) return batch;
-    const shared: Waiting<Item, Result>[] = [];
-    const isolated: Waiting<Item, Result>[] = [];
+    const shared: BatchItem<Item, Result>[] = [];
+    const isolated: BatchItem<Item, Result>[] = [];
     for (const [index, waiting] of batch.entries()) {
       const project = this.#isolated.get(projectIds[index] ?? '');
       if (project === undefined) shared.push(waiting);
@@ -139,7 +141,7 @@ export class Batcher<Item, Result> {
 
   /** Isolates the projects of a batch that met a lock, and runs it again there. One that has waited long for it is rejected. */
   async #runByProject(
-    batch: readonly Waiting<Item, Result>[],
+    batch: readonly BatchItem<Item, Result>[],
     failure: StorageLocked,
     lockWait: LockWait,
   ): Promise<void> {

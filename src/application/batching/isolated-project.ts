@@ -4,7 +4,7 @@ import type { Delay } from '../ports/delay.ts';
 import type { LockWait } from '../ports/unit-of-work.ts';
 import { BATCH_ITEMS_MAX, BatchQueue } from './batch-queue.ts';
 import { BatchRunner, type BatchWork } from './batch-runner.ts';
-import { asRepeated, rejectAll, type Waiting } from './waiting-items.ts';
+import { asRepeated, type BatchItem, rejectAll } from './waiting-items.ts';
 
 /**
  * How long a project stays isolated after its last lock, in milliseconds. Without that time, a lock that comes and goes would
@@ -71,12 +71,12 @@ export class IsolatedProject<Item, Result> {
   }
 
   /** Adds items that have met the lock. */
-  addAgain(items: readonly Waiting<Item, Result>[]): void {
+  addAgain(items: readonly BatchItem<Item, Result>[]): void {
     this.#queue.add(items);
   }
 
   /** Adds an item that comes while the project is isolated. Behind a lock it may fail at once. */
-  add(waiting: Waiting<Item, Result>): void {
+  add(waiting: BatchItem<Item, Result>): void {
     const { lock, reject } = waiting;
     if (this.#isLocked && lock !== undefined) {
       lock.isolated();
@@ -88,7 +88,7 @@ export class IsolatedProject<Item, Result> {
   }
 
   /** Takes away all that waits. */
-  takeAll(): readonly Waiting<Item, Result>[] {
+  takeAll(): readonly BatchItem<Item, Result>[] {
     return this.#queue.takeAll();
   }
 
@@ -98,12 +98,16 @@ export class IsolatedProject<Item, Result> {
   }
 
   /** A batch waits long only behind a lock that it has met. Items that can come again wait in it, too. */
-  #lockWaitOf(batch: readonly Waiting<Item, Result>[]): LockWait {
+  #lockWaitOf(batch: readonly BatchItem<Item, Result>[]): LockWait {
     return this.#isLocked || batch.some(({ repeated }) => repeated) ? 'long' : 'brief';
   }
 
   /** Runs a batch that met a lock again. One that has waited long for the lock is rejected. */
-  #runBehindLock(batch: readonly Waiting<Item, Result>[], failure: StorageLocked, lockWait: LockWait): void {
+  #runBehindLock(
+    batch: readonly BatchItem<Item, Result>[],
+    failure: StorageLocked,
+    lockWait: LockWait,
+  ): void {
     this.meetLock();
     if (lockWait === 'long') {
       rejectAll(batch, failure);

@@ -1,5 +1,5 @@
 /** An item of a `Batcher`, with the two ends of its promise. */
-export interface Waiting<Item, Result> {
+export interface BatchItem<Item, Result> {
   readonly item: Item;
   /** Whether it ran in a batch before, and waits to be run again. */
   readonly repeated: boolean;
@@ -26,7 +26,7 @@ export function waitingOnce<Item, Result>(
   whenLocked: WhenLocked,
   settled: (failure: unknown) => void,
   letGo: () => void,
-): Waiting<Item, Result> {
+): BatchItem<Item, Result> {
   let isSettled = false;
   let isHeld = true;
   const isolated = (): void => {
@@ -48,23 +48,23 @@ export function waitingOnce<Item, Result>(
 }
 
 /** The items themselves, as the work of a batch takes them. */
-export function itemsOf<Item, Result>(batch: readonly Waiting<Item, Result>[]): readonly Item[] {
+export function itemsOf<Item, Result>(batch: readonly BatchItem<Item, Result>[]): readonly Item[] {
   return batch.map(({ item }) => item);
 }
 
 /** The item as one that ran before, and may or may not have taken effect. */
-export function asRepeated<Item, Result>(waiting: Waiting<Item, Result>): Waiting<Item, Result> {
+export function asRepeated<Item, Result>(waiting: BatchItem<Item, Result>): BatchItem<Item, Result> {
   return { ...waiting, repeated: true };
 }
 
 /** Gives each item the same error. */
-export function rejectAll<Item, Result>(batch: readonly Waiting<Item, Result>[], error: unknown): void {
+export function rejectAll<Item, Result>(batch: readonly BatchItem<Item, Result>[], error: unknown): void {
   for (const waiting of batch) waiting.reject(error);
 }
 
 /** Gives each item its result; the results are in the order of the items. */
 export function settleAll<Item, Result>(
-  batch: readonly Waiting<Item, Result>[],
+  batch: readonly BatchItem<Item, Result>[],
   results: readonly Result[],
 ): void {
   if (results.length !== batch.length) throw new Error('A batch must have a result for each of its items');

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { BodyPieces } from '../../../../application/body-pieces.ts';
 import type { FairReading } from '../rounds/fair-reading.ts';
 import type { FairRounds } from '../rounds/fair-rounds.ts';
-import type { Waiting } from '../rounds/pausing-rounds.ts';
+import type { RoundTask } from '../rounds/pausing-rounds.ts';
 import { gatherPieces, ROUND_PIECES } from './gathered-pieces.ts';
 
 type Reading = Pick<FairReading, 'mayGoOn' | 'drop'>;
@@ -29,7 +29,7 @@ export class ConnectionReading {
   readonly #socket: Socket;
   readonly #parts: ReadingParts;
   readonly #rounds: Pick<FairRounds, 'round'>;
-  readonly #reader: Waiting = {
+  readonly #reader: RoundTask = {
     serveNext: () => {
       this.#waitsFor = null;
       if (!this.#isPaused) this.#socket.resume();

@@ -7,7 +7,7 @@ import { networkOf } from '../../routing/client-address.ts';
 import type { QueueKey } from '../request-queues.ts';
 import type { FairRounds } from '../rounds/fair-rounds.ts';
 import type { ListenBacklog } from '../rounds/listen-backlog.ts';
-import type { Waiting } from '../rounds/pausing-rounds.ts';
+import type { RoundTask } from '../rounds/pausing-rounds.ts';
 import type { RoundBudget } from '../rounds/round-budget.ts';
 import { BusyMark, type LateBodies } from './busy-mark.ts';
 import { ConnectionReading, type ReadingParts } from './connection-reading.ts';
@@ -59,7 +59,7 @@ export interface PipeliningParts {
 }
 
 /** The open requests of one connection, and what is read of it: the rules are those of `pipeliningLimit`. */
-export class Connection implements Waiting {
+export class Connection implements RoundTask {
   /** The responses that have not gone out, in the order of their requests. */
   readonly open: ServerResponse[] = [];
   readonly unread: UnreadReplies;

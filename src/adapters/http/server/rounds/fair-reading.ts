@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { onNextRound } from '../../../../application/concurrency/next-round.ts';
 import { RoundTime } from '../../../../application/concurrency/round-time.ts';
-import { PausingRounds, type Waiting } from './pausing-rounds.ts';
+import { PausingRounds, type RoundTask } from './pausing-rounds.ts';
 
 interface FairReadingOptions {
   /** The milliseconds of a round; in one with 0 nothing that waits is read. */
@@ -34,7 +34,7 @@ export class FairReading {
   }
 
   /** Whether the next piece of a client in `network` may follow at once. If not, `reader` is served when it may. */
-  mayGoOn(network: string, reader: Waiting): boolean {
+  mayGoOn(network: string, reader: RoundTask): boolean {
     const { waiting, isPaused } = this.#rounds;
     if (waiting.isEmpty && !isPaused && this.#time.isLeft()) return true;
     this.#rounds.add(network, reader);
@@ -42,7 +42,7 @@ export class FairReading {
   }
 
   /** The client is gone. Does nothing when its reader does not wait. */
-  drop(reader: Waiting): void {
+  drop(reader: RoundTask): void {
     this.#rounds.waiting.drop(reader);
   }
 
@@ -67,7 +67,7 @@ export class FairReading {
   }
 
   /** By address in rotation and by time, alternately: one address with many clients waits for few, as do many addresses. */
-  #next(): Waiting | undefined {
+  #next(): RoundTask | undefined {
     this.#isByTime = !this.#isByTime;
     const { waiting } = this.#rounds;
     return this.#isByTime ? waiting.takeOldest() : waiting.take();

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { nextTick } from 'node:process';
 import { RotatingQueue } from '../../../../application/concurrency/rotating-queue.ts';
 import { RoundTime } from '../../../../application/concurrency/round-time.ts';
-import { PausingRounds, type Waiting } from './pausing-rounds.ts';
+import { PausingRounds, type RoundTask } from './pausing-rounds.ts';
 
 /** Whose request it is: that of a project, by an API key that was admitted, or of an unknown caller. */
 export type CallerGroup = 'project' | 'unknown';
@@ -21,7 +21,7 @@ export class FairRounds {
   readonly #time: RoundTime;
   /** The groups, each as often as callers of it wait. */
   readonly #rounds: PausingRounds;
-  readonly #ofGroups: Readonly<Record<CallerGroup, RotatingQueue<Waiting>>> = {
+  readonly #ofGroups: Readonly<Record<CallerGroup, RotatingQueue<RoundTask>>> = {
     project: new RotatingQueue(),
     unknown: new RotatingQueue(),
   };
@@ -49,7 +49,7 @@ export class FairRounds {
   }
 
   /** Adds what is not waiting yet, behind what waits under the key. */
-  add(key: string, waiting: Waiting, group: CallerGroup): void {
+  add(key: string, waiting: RoundTask, group: CallerGroup): void {
     const ofGroup = this.#ofGroups[group];
     ofGroup.add(key, waiting);
     // For whatever is next in the group by then.

@@ -3,7 +3,7 @@ import { setImmediate, setTimeout } from 'node:timers';
 import { RotatingQueue } from '../../../../application/concurrency/rotating-queue.ts';
 
 /** What waits for the event loop. */
-export interface Waiting {
+export interface RoundTask {
   /** Does one piece, and adds itself again when there is one more. */
   serveNext(): void;
 }
@@ -13,7 +13,7 @@ export interface Waiting {
  * each round, and behind a round that took long only after a pause, so that all rounds together take `share` of the time.
  */
 export class PausingRounds {
-  readonly waiting = new RotatingQueue<Waiting>();
+  readonly waiting = new RotatingQueue<RoundTask>();
   readonly #share: number;
   readonly #serve: () => void | Promise<void>;
   #isScheduled = false;
@@ -29,7 +29,7 @@ export class PausingRounds {
   }
 
   /** Adds what is not waiting yet, behind what waits under the key. */
-  add(key: string, waiting: Waiting): void {
+  add(key: string, waiting: RoundTask): void {
     this.waiting.add(key, waiting);
     this.#schedule();
   }

@@ -17,7 +17,7 @@ import { PARSER_STOPPED } from '../../../../../src/adapters/http/server/connecti
 import { pipeliningLimit } from '../../../../../src/adapters/http/server/connections/pipelining-limit.ts';
 import { UnreadConnections } from '../../../../../src/adapters/http/server/connections/unread-connections.ts';
 import type { CallerGroup } from '../../../../../src/adapters/http/server/rounds/fair-rounds.ts';
-import type { Waiting } from '../../../../../src/adapters/http/server/rounds/pausing-rounds.ts';
+import type { RoundTask } from '../../../../../src/adapters/http/server/rounds/pausing-rounds.ts';
 import { MinuteLog } from '../../../../../src/application/minute-log.ts';
 import { RecordingLogger } from '../../../../support/recording-logger.ts';
 import { RawConnection } from '../../raw-connection.ts';
@@ -55,7 +55,7 @@ let group: CallerGroup;
 /** The request with this path is taken when the test calls `takeHeld`. */
 let heldPath: string | null;
 let takeHeld: (() => void) | null;
-let waitingToRead: Waiting[];
+let waitingToRead: RoundTask[];
 /** Whether new connections come fast. */
 let comesFast: boolean;
 /** What requests have of a round, in milliseconds; null for what the server gives them. */
@@ -77,11 +77,11 @@ beforeEach(async () => {
   server = createServer();
   const log = new MinuteLog({ clock: performance, logger: new RecordingLogger() });
   const reading = {
-    mayGoOn: (_: string, reader: Waiting) => {
+    mayGoOn: (_: string, reader: RoundTask) => {
       if (!readsAtOnce) waitingToRead.push(reader);
       return readsAtOnce;
     },
-    drop: (reader: Waiting) => {
+    drop: (reader: RoundTask) => {
       waitingToRead = waitingToRead.filter((each) => each !== reader);
     },
     noteRead: () => undefined,
