@@ -1,5 +1,5 @@
 import { clearInterval, setImmediate, setInterval, setTimeout } from 'node:timers';
-import { IdleGate } from '../../application/concurrency/idle-gate.ts';
+import { WaitGroup } from '../../application/concurrency/wait-group.ts';
 import { LEASED_JOBS_MAX, type RelayJobs } from '../../application/jobs/relay-jobs.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderEventSource } from '../../application/ports/provider-events.ts';
@@ -34,7 +34,7 @@ export class WorkLoop {
   #isFailing = false;
   readonly #polling = new AdaptivePolling();
   /** Counts calls of the provider that have not ended. */
-  readonly #recording = new IdleGate();
+  readonly #recording = new WaitGroup();
   /** Events that were committed since the last poll. */
   #recorded = 0;
   #scheduled: Promise<void> = Promise.resolve();

@@ -1,9 +1,9 @@
 import { BATCH_ITEMS_MAX } from '../batching/batch-queue.ts';
-import { IdleGate } from '../concurrency/idle-gate.ts';
+import { WaitGroup } from '../concurrency/wait-group.ts';
 
 /** Counts the submit results that are not committed yet: a deadline must not come before the result of its attempt. */
 export class UncommittedResults<Item> {
-  readonly #inFlight = new IdleGate();
+  readonly #inFlight = new WaitGroup();
   readonly #counted = new Set<Item>();
   /** The next tries of those that an outage of the database holds up. */
   readonly #heldUp = new Set<Promise<unknown>>();

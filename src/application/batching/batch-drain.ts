@@ -1,5 +1,5 @@
-import { IdleGate } from '../concurrency/idle-gate.ts';
 import { onNextRound } from '../concurrency/next-round.ts';
+import { WaitGroup } from '../concurrency/wait-group.ts';
 
 interface BatchDrainOptions<Item> {
   /** The most items one batch may hold. */
@@ -22,7 +22,7 @@ interface Group<Item> {
 export class BatchDrain<Item> {
   readonly #options: BatchDrainOptions<Item>;
   readonly #groups = new Map<string, Group<Item>>();
-  readonly #gate = new IdleGate();
+  readonly #inFlight = new WaitGroup();
   #waiting = 0;
 
   constructor(options: BatchDrainOptions<Item>) {
@@ -36,14 +36,14 @@ export class BatchDrain<Item> {
 
   /** Whether nothing waits and nothing is being handled. */
   get isIdle(): boolean {
-    return this.#gate.isIdle;
+    return this.#inFlight.isIdle;
   }
 
   push(item: Item): void {
     const group = this.#groupOf(item);
     group.waiting.push(item);
     this.#waiting += 1;
-    this.#gate.begin();
+    this.#inFlight.begin();
     if (group.isRunning) return;
     group.isRunning = true;
     onNextRound(() => void this.#run(group));
@@ -52,13 +52,13 @@ export class BatchDrain<Item> {
   /** Forgets the items that wait; batches that are being handled go on. */
   clear(): void {
     for (const { waiting } of this.#groups.values()) waiting.length = 0;
-    this.#gate.end(this.#waiting);
+    this.#inFlight.end(this.#waiting);
     this.#waiting = 0;
   }
 
   /** Resolves when `isIdle`. */
   idle(): Promise<void> {
-    return this.#gate.idle();
+    return this.#inFlight.idle();
   }
 
   async #run(group: Group<Item>): Promise<void> {
@@ -66,7 +66,7 @@ export class BatchDrain<Item> {
       const batch = group.waiting.splice(0, this.#options.batchMax);
       this.#waiting -= batch.length;
       await this.#options.handle(batch);
-      this.#gate.end(batch.length);
+      this.#inFlight.end(batch.length);
     }
     group.isRunning = false;
   }

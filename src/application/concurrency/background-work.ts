@@ -1,5 +1,5 @@
 import type { Logger } from '../ports/logger.ts';
-import { IdleGate } from './idle-gate.ts';
+import { WaitGroup } from './wait-group.ts';
 
 /**
  * Work whose callers do not wait for it. It has no limit of its own: each caller bounds what it starts, such as
@@ -7,7 +7,7 @@ import { IdleGate } from './idle-gate.ts';
  */
 export class BackgroundWork {
   readonly #logger: Logger;
-  readonly #gate = new IdleGate();
+  readonly #inFlight = new WaitGroup();
   readonly #whenStopping: (() => void)[] = [];
   #isStopping = false;
   #starts = 0;
@@ -18,7 +18,7 @@ export class BackgroundWork {
 
   /** Starts `work` and returns at once. A rejection is logged. */
   start(work: () => Promise<void>): void {
-    this.#gate.begin();
+    this.#inFlight.begin();
     this.#starts += 1;
     void this.#run(work);
   }
@@ -29,7 +29,7 @@ export class BackgroundWork {
     } catch (error) {
       this.#logger.error('background_work_failed', error);
     } finally {
-      this.#gate.end();
+      this.#inFlight.end();
     }
   }
 
@@ -56,6 +56,6 @@ export class BackgroundWork {
 
   /** Resolves when nothing is in flight. */
   idle(): Promise<void> {
-    return this.#gate.idle();
+    return this.#inFlight.idle();
   }
 }

@@ -1,4 +1,4 @@
-import { IdleGate } from '../../../application/concurrency/idle-gate.ts';
+import { WaitGroup } from '../../../application/concurrency/wait-group.ts';
 import { StorageUnavailable } from '../../../application/errors/storage-unavailable.ts';
 import type { Reader } from '../driver/connection.ts';
 import type { ReaderPool } from '../driver/dialect.ts';
@@ -7,7 +7,7 @@ import type { SqliteReader } from './sqlite-reader.ts';
 /** The only reader of a file: started for the first read, and again when its thread has ended. */
 export class SqliteReaderPool implements ReaderPool {
   readonly #start: () => SqliteReader;
-  readonly #inUse = new IdleGate();
+  readonly #inUse = new WaitGroup();
   #reader: SqliteReader | null = null;
   #isClosed = false;
 

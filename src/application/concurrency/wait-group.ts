@@ -2,7 +2,7 @@
  * Counts what is in flight, and lets callers wait until nothing is, or little. Use it for every such wait, instead of a counter
  * and a list of resolvers.
  */
-export class IdleGate {
+export class WaitGroup {
   #inFlight = 0;
   readonly #waiting: (() => void)[] = [];
 
