@@ -3,10 +3,13 @@ import { type Money, toIqd } from '../shared/money.ts';
 /** What a campaign says of its recipients: each sum can be made anew from their rows and ledger entries. */
 export interface CampaignSums {
   readonly totalRecipients: number;
+  /** Recipients by status: those delivered count as sent too, those who read it as delivered. */
   readonly sentCount: number;
   readonly deliveredCount: number;
   readonly failedCount: number;
+  /** The sum over the recipients; from the start on what was reserved for them. */
   readonly estimatedCost: Money;
+  /** Held at the start. In the end `captured` and `released` are as much together. */
   readonly reserved: Money;
   readonly captured: Money;
   readonly released: Money;

@@ -1,6 +1,7 @@
 import { millisecondsInHour } from 'date-fns/constants';
-import { type Money, ZERO } from '../shared/money.ts';
+import { ZERO } from '../shared/money.ts';
 import { cutText } from '../shared/storable-text.ts';
+import type { CampaignSums } from './campaign-sums.ts';
 
 /** Specification 3.1. */
 export const CAMPAIGN_STATUSES = ['draft', 'scheduled', 'running', 'completed', 'failed'] as const;
@@ -37,7 +38,7 @@ export function failedStartsCountedAfter(now: number): number {
 const SAMPLE_SUFFIX = ' (sample)';
 
 /** Specification 2.2: one template for many recipients. Instants are milliseconds since 1970. */
-export interface Campaign {
+export interface Campaign extends CampaignSums {
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
@@ -50,17 +51,6 @@ export interface Campaign {
   readonly scheduledFor: number | null;
   readonly startedAt: number | null;
   readonly completedAt: number | null;
-  readonly totalRecipients: number;
-  /** Recipients by status: those delivered count as sent too, those who read it as delivered. */
-  readonly sentCount: number;
-  readonly deliveredCount: number;
-  readonly failedCount: number;
-  /** The sum over the recipients; from the start on what was reserved for them. */
-  readonly estimatedCost: Money;
-  /** Held at the start. In the end `captured` and `released` are as much together. */
-  readonly reserved: Money;
-  readonly captured: Money;
-  readonly released: Money;
   /** Why the campaign failed; null while it has not. */
   readonly failureReason: string | null;
   /** The parent of a sample campaign; null for any other. */
