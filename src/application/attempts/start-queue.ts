@@ -6,6 +6,7 @@ import {
   waitingMax,
   waitingShare,
 } from '../../domain/providers/waiting-limits.ts';
+import { periodAt } from '../../domain/shared/recent-count.ts';
 import { PriorityQueue } from '../concurrency/priority-queue.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -78,7 +79,7 @@ export class StartQueue<Start extends { readonly backlog: Backlog }> {
   }
 
   #period(): number {
-    return Math.floor(this.#clock.now() / HANDED_OVER_PERIOD_MS);
+    return periodAt(this.#clock.now(), HANDED_OVER_PERIOD_MS);
   }
 }
 

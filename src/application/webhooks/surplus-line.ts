@@ -1,4 +1,4 @@
-import { countLately, NONE_LATELY, withOneMore } from '../../domain/shared/recent-count.ts';
+import { countLately, NONE_LATELY, periodAt, withOneMore } from '../../domain/shared/recent-count.ts';
 
 /** The shortest time until a job is due again whose destination is one too many for this process, in milliseconds. */
 export const SURPLUS_DELAY_MS = 2_000;
@@ -29,12 +29,13 @@ export class SurplusLine {
 
   /** A destination of the project has ended, which leaves a place. */
   noteEnded(now: number): void {
-    this.#ended = withOneMore(this.#ended, periodOf(now));
+    this.#ended = withOneMore(this.#ended, periodAt(now, SURPLUS_DELAY_MS));
   }
 
   /** The instant at which one more job is due again. */
   next(now: number): number {
-    const jobs = Math.max(SURPLUS_JOBS_MIN, JOBS_PER_PLACE * countLately(this.#ended, periodOf(now)));
+    const ended = countLately(this.#ended, periodAt(now, SURPLUS_DELAY_MS));
+    const jobs = Math.max(SURPLUS_JOBS_MIN, JOBS_PER_PLACE * ended);
     const jobMs = SURPLUS_DELAY_MS / jobs;
     const latest = now + SURPLUS_DELAY_MAX_MS;
     // A clock that was put back must not keep jobs away for longer.
@@ -42,8 +43,4 @@ export class SurplusLine {
     const togetherMs = SURPLUS_JOBS_TOGETHER * jobMs;
     return Math.min(Math.ceil(Math.ceil(this.#lastAt / togetherMs) * togetherMs), latest);
   }
-}
-
-function periodOf(now: number): number {
-  return Math.floor(now / SURPLUS_DELAY_MS);
 }

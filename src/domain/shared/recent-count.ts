@@ -1,12 +1,17 @@
 /** How many of something there were in the period of the last one, and in the period before. */
 export interface RecentCount {
-  /** Periods are numbered: `floor(now / their length)`. */
+  /** As `periodAt` numbers them. */
   readonly period: number;
   readonly count: number;
   readonly before: number;
 }
 
 export const NONE_LATELY: RecentCount = { period: 0, count: 0, before: 0 };
+
+/** The number of the period of `periodMs` milliseconds that is running at `now`. */
+export function periodAt(now: number, periodMs: number): number {
+  return Math.floor(now / periodMs);
+}
 
 /** With one more in the period. */
 export function withOneMore({ period, count, before }: RecentCount, current: number): RecentCount {

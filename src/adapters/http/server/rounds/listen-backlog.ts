@@ -1,7 +1,7 @@
 import type { Server } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers';
-import { countLately, NONE_LATELY, withOneMore } from '../../../../domain/shared/recent-count.ts';
+import { countLately, NONE_LATELY, periodAt, withOneMore } from '../../../../domain/shared/recent-count.ts';
 import {
   ACCEPTING_MS,
   BACKLOG_ROUND_MS,
@@ -58,5 +58,5 @@ export class ListenBacklog {
 }
 
 function periodNow(): number {
-  return Math.floor(performance.now() / FAST_CONNECTIONS_MS);
+  return periodAt(performance.now(), FAST_CONNECTIONS_MS);
 }
