@@ -32,6 +32,7 @@ import { SETTLEMENT_RULES } from '../../domain/billing/settlement.ts';
 import { SENDER_ID_CHARACTERS_MAX } from '../../domain/messages/send-request.ts';
 import { SENDER_ID_STATUSES } from '../../domain/senders/sender-id.ts';
 import { byName } from '../../domain/shared/by-name.ts';
+import { HEX_ID_CHARACTERS } from '../../domain/shared/hex-id.ts';
 import { LANGUAGES } from '../../domain/shared/language.ts';
 import { IQD_MAX, iqd, isIqdAmount } from '../../domain/shared/money.ts';
 import {
@@ -309,5 +310,5 @@ function lowCreditOf(seeded: z.output<typeof project>['lowCredit']): LowCredit<P
 
 /** The same seed gives the same ids, so that tests and demos can name them. */
 function derivedId(name: string): string {
-  return createHash('sha256').update(name).digest('hex').slice(0, 24);
+  return createHash('sha256').update(name).digest('hex').slice(0, HEX_ID_CHARACTERS);
 }

@@ -2,14 +2,15 @@ import type { ChannelPrices } from '../billing/pricing.ts';
 import type { SettlementRule } from '../billing/settlement.ts';
 import type { ProviderCharge } from '../providers/delivery-receipt.ts';
 import type { Channel } from '../shared/channel.ts';
+import { HEX_ID_CHARACTERS } from '../shared/hex-id.ts';
 import type { Money } from '../shared/money.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
 import type { MessageStatus } from './message-status.ts';
 import type { Content, DeliveryReport, WhatsappSender } from './send-request.ts';
 
-/** Begins the id of every message; 24 hex characters follow. */
+/** Begins the id of every message; `HEX_ID_CHARACTERS` follow. */
 export const SMS_ID_PREFIX = 'sms-';
-export const SMS_ID_PATTERN = new RegExp(`^${SMS_ID_PREFIX}[a-f0-9]{24}$`);
+export const SMS_ID_PATTERN = new RegExp(`^${SMS_ID_PREFIX}[a-f0-9]{${HEX_ID_CHARACTERS}}$`);
 
 /**
  * What became of one channel of a chain. `dispatching`: the attempt is committed, its submit result is not known yet.

@@ -11,6 +11,7 @@ import type { MessageStatus } from '../../../domain/messages/message-status.ts';
 import type { Content, DeliveryReport, WhatsappSender } from '../../../domain/messages/send-request.ts';
 import type { ReportedMessage } from '../../../domain/reports/report-row.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
+import { HEX_ID_CHARACTERS } from '../../../domain/shared/hex-id.ts';
 import { money } from '../../../domain/shared/money.ts';
 import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import { columnNames, type Insert, type Row, type RowOf, type Update } from '../driver/connection.ts';
@@ -83,7 +84,7 @@ const SAVE_OPEN = {
 const SAVE_FINAL = { ...SAVE_OPEN, columns: CHANGING_COLUMNS } as const satisfies Update<string, string>;
 
 const SINGLE_RANKS = SINGLE_MESSAGE_PRIORITIES.map((priority) => RANKS[priority]).join(', ');
-const SMS_ID_CHARACTERS = SMS_ID_PREFIX.length + 24;
+const SMS_ID_CHARACTERS = SMS_ID_PREFIX.length + HEX_ID_CHARACTERS;
 
 /** One search of an index for each project. */
 const NEWEST_AT = `

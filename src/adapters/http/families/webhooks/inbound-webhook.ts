@@ -7,7 +7,7 @@ import {
 } from '../../../../domain/webhooks/inbound-event.ts';
 import { INBOUND_LIFETIME_MS, INBOUND_QUICK_DELAYS_MS } from '../../../../domain/webhooks/retry-schedule.ts';
 import type { DocumentedWebhook } from '../../routing/documented.ts';
-import { EVENT_ID, INSTANT, TIMEOUT_SECONDS } from './webhook-headers.ts';
+import { EVENT_ID, EVENT_ID_PATTERN, INSTANT, TIMEOUT_SECONDS } from './webhook-headers.ts';
 
 const [INBOUND_SECOND = 0, INBOUND_THIRD = 0] = INBOUND_QUICK_DELAYS_MS.map(
   (delayMs) => delayMs / millisecondsInSecond,
@@ -178,7 +178,7 @@ export const INBOUND_WEBHOOK: DocumentedWebhook = {
       description: 'The id of the event, the same in every attempt',
       required: true,
       example: EVENT_ID,
-      pattern: '^[a-f0-9]{24}$',
+      pattern: EVENT_ID_PATTERN,
     },
     {
       name: 'X-SVC-Webhook-Timestamp',
@@ -207,7 +207,7 @@ export const INBOUND_WEBHOOK: DocumentedWebhook = {
       description: 'The same id, as Standard Webhooks libraries read it',
       required: true,
       example: EVENT_ID,
-      pattern: '^[a-f0-9]{24}$',
+      pattern: EVENT_ID_PATTERN,
     },
     {
       name: 'webhook-timestamp',

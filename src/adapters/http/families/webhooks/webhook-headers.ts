@@ -1,5 +1,6 @@
 import { millisecondsInSecond } from 'date-fns/constants';
 import { DELIVERY_ATTEMPT_TIMEOUT_MS } from '../../../../application/webhooks/delivery-limits.ts';
+import { HEX_ID_CHARACTERS } from '../../../../domain/shared/hex-id.ts';
 import {
   WEBHOOK_SECRET_CHARACTERS_MAX,
   WEBHOOK_SECRET_PATTERN,
@@ -8,6 +9,8 @@ import type { DocumentedWebhookHeader } from '../../routing/documented.ts';
 
 /** The id of the event in examples. */
 export const EVENT_ID = '01b8dac5b400fd9b941b425b';
+/** Its pattern in the descriptions. */
+export const EVENT_ID_PATTERN = `^[a-f0-9]{${HEX_ID_CHARACTERS}}$`;
 /** When it happened, in examples. */
 export const INSTANT = '2030-01-01T00:00:00.000Z';
 
@@ -21,7 +24,7 @@ export function documentedDeliveryHeaders(signature: string): readonly Documente
       description: 'The id of the event, the same in every attempt',
       required: true,
       example: EVENT_ID,
-      pattern: '^[a-f0-9]{24}$',
+      pattern: EVENT_ID_PATTERN,
     },
     {
       name: 'webhook-timestamp',
