@@ -3,6 +3,7 @@ import type { SettlementRule } from '../billing/settlement.ts';
 import type { ProviderCharge } from '../providers/delivery-receipt.ts';
 import type { Channel } from '../shared/channel.ts';
 import { HEX_ID_CHARACTERS } from '../shared/hex-id.ts';
+import { firstIdAt, idTime } from '../shared/id-time.ts';
 import type { Money } from '../shared/money.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
 import type { MessageStatus } from './message-status.ts';
@@ -11,6 +12,16 @@ import type { Content, DeliveryReport, WhatsappSender } from './send-request.ts'
 /** Begins the id of every message; `HEX_ID_CHARACTERS` follow. */
 export const SMS_ID_PREFIX = 'sms-';
 export const SMS_ID_PATTERN = new RegExp(`^${SMS_ID_PREFIX}[a-f0-9]{${HEX_ID_CHARACTERS}}$`);
+
+/** What ids of messages made at `at` or later are not below, as `firstIdAt`. So a time is a range of ids. */
+export function firstSmsIdAt(at: number): string {
+  return SMS_ID_PREFIX + firstIdAt(at);
+}
+
+/** When the id of a message was made, in milliseconds since 1970. */
+export function smsIdTime(smsId: string): number {
+  return idTime(smsId.slice(SMS_ID_PREFIX.length));
+}
 
 /**
  * What became of one channel of a chain. `dispatching`: the attempt is committed, its submit result is not known yet.

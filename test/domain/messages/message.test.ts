@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 import {
   type AttemptState,
   channelFlow,
+  firstSmsIdAt,
   lastChannel,
   SMS_ID_PATTERN,
+  smsIdTime,
 } from '../../../src/domain/messages/message.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
 import { aMessage, anAttempt, anSmsId } from '../../support/builders.ts';
@@ -94,4 +96,9 @@ test.each([
   ['x-sms-0123456789abcdef01234567', false],
 ])('%s is an smsId: %s', (smsId, expected) => {
   expect(SMS_ID_PATTERN.test(smsId)).toBe(expected);
+});
+
+test('the id of a message says when it was made, and a time is a range of ids', () => {
+  expect(smsIdTime('sms-0000000000ffabcdef012345')).toBe(255);
+  expect(firstSmsIdAt(255)).toBe('sms-0000000000ff');
 });

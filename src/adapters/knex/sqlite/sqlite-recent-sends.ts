@@ -1,7 +1,6 @@
 import { millisecondsInMinute } from 'date-fns/constants';
 import type { AcceptedAtQuery } from '../../../application/ports/stores/message-store.ts';
-import { SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
-import { firstIdAt, idTime } from '../../../domain/shared/id-time.ts';
+import { firstSmsIdAt, smsIdTime } from '../../../domain/messages/message.ts';
 import type { Parameter, Row } from '../driver/connection.ts';
 
 /** Windows count from a clock that may stand a little before the newest message. */
@@ -97,7 +96,8 @@ export class SqliteRecentSends {
     this.#generations = [];
     const [newest] = await query(NEWEST, []);
     this.#windowMinutes = await longestWindow(query);
-    for (let after = idFrom(this.#countsFrom(timeOf(newest?.sms_id as string | null))); ; ) {
+    const newestAt = smsIdTime((newest?.sms_id as string | null) ?? '') || 0;
+    for (let after = firstSmsIdAt(this.#countsFrom(newestAt)); ; ) {
       const rows = await query(PAGE, [after]);
       for (const row of rows) if (row.campaign_id === null) this.#add(row);
       if (rows.length < PAGE_SIZE) break;
@@ -140,14 +140,4 @@ export class SqliteRecentSends {
 async function longestWindow(query: Query): Promise<number> {
   const [longest] = await query(LONGEST_WINDOW, []);
   return (longest?.minutes as number | null) ?? 0;
-}
-
-/** Message ids begin with their time in hex. */
-function timeOf(smsId: string | null): number {
-  return idTime((smsId ?? '').slice(SMS_ID_PREFIX.length)) || 0;
-}
-
-/** So a time is a range of ids: this is before every id of that time. */
-function idFrom(at: number): string {
-  return SMS_ID_PREFIX + firstIdAt(at);
 }

@@ -5,10 +5,9 @@ import type {
   MessageSearchStore,
 } from '../../../application/ports/stores/message-search-store.ts';
 import type { MessagePlace } from '../../../application/ports/stores/message-store.ts';
-import { SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
+import { firstSmsIdAt, smsIdTime } from '../../../domain/messages/message.ts';
 import type { MessageStatus } from '../../../domain/messages/message-status.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
-import { firstIdAt, idTime } from '../../../domain/shared/id-time.ts';
 import { money } from '../../../domain/shared/money.ts';
 import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import type { Parameter, Row } from '../driver/connection.ts';
@@ -88,11 +87,8 @@ export class SqlMessageSearchStore implements MessageSearchStore {
   }
 
   async newest({ projectId, phoneNumber, from, to, after, limit }: MessageSearch): Promise<FoundMessages> {
-    const end = SMS_ID_PREFIX + firstIdAt(to + 1);
-    const ids = [
-      SMS_ID_PREFIX + firstIdAt(from),
-      after === null || after.smsId > end ? end : after.smsId,
-    ] as const;
+    const end = firstSmsIdAt(to + 1);
+    const ids = [firstSmsIdAt(from), after === null || after.smsId > end ? end : after.smsId] as const;
     if (phoneNumber !== null && this.#numberIndex === 'blocks') {
       return this.#inBlocks(phoneNumber, ids, limit);
     }
@@ -129,17 +125,13 @@ export class SqlMessageSearchStore implements MessageSearchStore {
     const parameters = [since, end, endOfBlocks, phoneNumber, since, end];
     const closed = await this.#read(OF_NUMBER_IN_BLOCKS, parameters, limit - open.rows.length);
     const next =
-      closed.next ?? (farthest === undefined ? null : { createdAt: timeOfId(since), smsId: since });
+      closed.next ?? (farthest === undefined ? null : { createdAt: smsIdTime(since), smsId: since });
     return { rows: [...open.rows, ...closed.rows], next };
   }
 }
 
 function placeOf({ createdAt, smsId }: FoundMessage): MessagePlace {
   return { createdAt, smsId };
-}
-
-function timeOfId(smsId: string): number {
-  return idTime(smsId.slice(SMS_ID_PREFIX.length));
 }
 
 const readChannels = columnReader<readonly Channel[]>();
