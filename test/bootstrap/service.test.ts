@@ -13,12 +13,13 @@ import type { JobHandler } from '../../src/application/ports/job-queue.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { SeedError } from '../../src/application/seed/seed-error.ts';
 import { type Role, readConfig } from '../../src/bootstrap/config/config.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import { readSeed } from '../../src/bootstrap/config/seed-file.ts';
 import { Service } from '../../src/bootstrap/service.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { Gate } from '../support/job-collector.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
-import { KEY, seedWith, verification } from '../support/seeds.ts';
+import { seedWith, verification } from '../support/seeds.ts';
 
 const LOOPBACK = '127.0.0.1';
 const REQUESTS = 40;
@@ -259,7 +260,7 @@ describe('Service', () => {
     const responses = Array.from({ length: REQUESTS }, (_, index) =>
       fetch(`http://${LOOPBACK}:${port}/sms`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${DEMO_API_KEY}`, 'content-type': 'application/json' },
         body: JSON.stringify(verification(`96477012345${10 + index}`)),
       }),
     );

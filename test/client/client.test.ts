@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import {
   BaridClient,
   createBaridClient,
@@ -18,7 +19,6 @@ import {
 } from '../support/campaigns.ts';
 import { errorOf, startWithClient } from '../support/client-world.ts';
 import { Page } from '../support/markdown.ts';
-import { KEY } from '../support/seeds.ts';
 
 const PHONE_NUMBER = '9647701234567';
 const MESSAGE: SendSms = { phoneNumber: PHONE_NUMBER, smsType: 'verification', verificationCode: '123456' };
@@ -66,7 +66,7 @@ describe('the operations of the client', () => {
     const seen: { url: string; method: string; headers: Record<string, string> }[] = [];
     const client = createBaridClient({
       baseUrl: 'https://barid.example/api/',
-      apiKey: KEY,
+      apiKey: DEMO_API_KEY,
       fetch: async (url, { method, headers }) => {
         seen.push({ url, method, headers });
         return new Response('{}');
@@ -79,7 +79,7 @@ describe('the operations of the client', () => {
     expect(method).toBe(expected.toUpperCase());
     const pattern = template.replaceAll(/\{\w+\}/g, '[^/]+');
     expect(new URL(url).pathname).toMatch(new RegExp(`^/api${pattern}$`));
-    expect(headers.authorization).toBe(`Bearer ${KEY}`);
+    expect(headers.authorization).toBe(`Bearer ${DEMO_API_KEY}`);
   });
 
   it('docs/client.md lists every method of the client with its request', async () => {
@@ -109,7 +109,7 @@ describe('the reports of the client', () => {
     const seen: { url: string; headers: Record<string, string> }[] = [];
     const client = createBaridClient({
       baseUrl: 'https://barid.example',
-      apiKey: KEY,
+      apiKey: DEMO_API_KEY,
       clock,
       fetch: async (url, { headers }) => {
         seen.push({ url, headers });
@@ -266,18 +266,18 @@ describe('what a client is made of', () => {
     'https://barid.example/?key=1',
     'https://barid.example/#part',
   ])('the client rejects the address %s without showing it', (baseUrl) => {
-    const make = () => createBaridClient({ baseUrl, apiKey: KEY });
+    const make = () => createBaridClient({ baseUrl, apiKey: DEMO_API_KEY });
     expect(make).toThrow('baseUrl must be an http or https URL without credentials, query and fragment');
   });
 
   it('the client rejects a key that no header can carry without showing it', () => {
-    const make = () => createBaridClient({ baseUrl: 'https://barid.example', apiKey: `${KEY}\n` });
+    const make = () => createBaridClient({ baseUrl: 'https://barid.example', apiKey: `${DEMO_API_KEY}\n` });
     expect(make).toThrow('apiKey has characters that no key has');
   });
 
   it('a client that is printed does not show its key', () => {
-    const client = createBaridClient({ baseUrl: 'https://barid.example', apiKey: KEY });
-    expect(inspect(client, { depth: null, showHidden: true })).not.toContain(KEY);
+    const client = createBaridClient({ baseUrl: 'https://barid.example', apiKey: DEMO_API_KEY });
+    expect(inspect(client, { depth: null, showHidden: true })).not.toContain(DEMO_API_KEY);
     expect(JSON.stringify(client)).toBe('{}');
   });
 });

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, it, test } from 'vitest';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import type { HarnessOptions } from '../../src/bootstrap/harness.ts';
 import * as everything from '../../src/client/client.ts';
 import {
@@ -22,7 +23,7 @@ import {
 } from '../../src/client/client.ts';
 import { BODY, campaignSeed, recipient } from '../support/campaigns.ts';
 import { type ClientWorld, errorOf, startWithClient } from '../support/client-world.ts';
-import { KEY, seedWith } from '../support/seeds.ts';
+import { seedWith } from '../support/seeds.ts';
 
 const MESSAGE: SendSms = { phoneNumber: '9647701234567', smsType: 'custom', customMessage: 'hello' };
 const to = (phoneNumber: string): SendSms => ({ ...MESSAGE, phoneNumber });
@@ -143,7 +144,7 @@ const CASES: readonly Case[] = [
       const baseUrl = await service.url;
       await service.close();
       const clock = { now: () => 0, delay: async () => {} };
-      return createBaridClient({ baseUrl, apiKey: KEY, clock }).info();
+      return createBaridClient({ baseUrl, apiKey: DEMO_API_KEY, clock }).info();
     },
     shows: { status: null, code: null, message: 'GET /info: no whole reply: ECONNREFUSED' },
   },
@@ -155,7 +156,7 @@ test.each(CASES)('the client throws $Class.name with what the service replied', 
   expect(error).toBeInstanceOf(BaridError);
   expect(Object(error).constructor).toBe(each.Class);
   expect(error).toMatchObject({ ...each.shows, name: each.Class.name });
-  expect(inspect(error, { depth: null })).not.toContain(KEY);
+  expect(inspect(error, { depth: null })).not.toContain(DEMO_API_KEY);
 });
 
 it('every class of errors is seen in a test', () => {
@@ -179,7 +180,7 @@ test.each([
   async (_, status, text, Class, message) => {
     const client = createBaridClient({
       baseUrl: 'https://barid.example',
-      apiKey: KEY,
+      apiKey: DEMO_API_KEY,
       fetch: async () => new Response(text, { status }),
     });
     const error = await errorOf(client.info());
@@ -189,15 +190,15 @@ test.each([
 );
 
 test.each([
-  ['in JSON', () => Response.json({ message: `No project has the key ${KEY}` }, { status: 401 })],
-  ['in a page', () => new Response(`<pre>Authorization: Bearer ${KEY}</pre>`, { status: 502 })],
+  ['in JSON', () => Response.json({ message: `No project has the key ${DEMO_API_KEY}` }, { status: 401 })],
+  ['in a page', () => new Response(`<pre>Authorization: Bearer ${DEMO_API_KEY}</pre>`, { status: 502 })],
 ])('a reply that repeats the key %s does not bring it into the error', async (_, fetch) => {
   const client = createBaridClient({
     baseUrl: 'https://barid.example',
-    apiKey: KEY,
+    apiKey: DEMO_API_KEY,
     fetch: async () => fetch(),
   });
   const error = await errorOf(client.info());
-  expect(`${inspect(error, { depth: null })} ${JSON.stringify(error)}`).not.toContain(KEY);
+  expect(`${inspect(error, { depth: null })} ${JSON.stringify(error)}`).not.toContain(DEMO_API_KEY);
   expect(JSON.stringify(error)).toContain('***');
 });

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import { type Harness, startHarness } from '../../src/bootstrap/harness.ts';
 import { ADMIN_TOKEN, admin } from '../support/admin.ts';
-import { KEY, seedWith, verification } from '../support/seeds.ts';
+import { seedWith, verification } from '../support/seeds.ts';
 import type { RequestAction } from './actions.ts';
 import { AdminRun, adminActionsOf } from './admin-run.ts';
 import type { StatusTable } from './generated-run.ts';
@@ -31,7 +32,7 @@ const EVENTS_END_MS = 4 * 86_400_000;
 const SCHEDULED_PRICES_FROM = '2032-01-01T00:00:00Z';
 const WRONG_CREDENTIALS = [
   null,
-  `Bearer ${KEY}`,
+  `Bearer ${DEMO_API_KEY}`,
   `Bearer ${ADMIN_TOKEN}x`,
   `Bearer ${ADMIN_TOKEN.slice(0, -1)}`,
   `Bearer ${ADMIN_TOKEN.toUpperCase()}`,

@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/bootstrap/config/config.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { Service } from '../../src/bootstrap/service.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY, seedWith, verification } from '../support/seeds.ts';
+import { seedWith, verification } from '../support/seeds.ts';
 
 const NUMBER = '9647701234567';
 const TURKISH = '905321234567';
@@ -401,7 +402,7 @@ describe('an installation without a price list', () => {
       return [status, code, body.cost];
     };
     try {
-      expect(await send(KEY)).toEqual([401, 'unauthorized', undefined]);
+      expect(await send(DEMO_API_KEY)).toEqual([401, 'unauthorized', undefined]);
       await ask(url, 'POST', '/admin/projects', ADMIN_TOKEN, { name: 'S', slug: 's', environment: 'dev' });
       await ask(url, 'POST', '/admin/projects/s/top-ups', ADMIN_TOKEN, { amount: 1_000 });
       const { apiKey } = (await ask(url, 'POST', '/admin/projects/s/keys', ADMIN_TOKEN)).body as {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/bootstrap/config/config.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import { readSeed } from '../../src/bootstrap/config/seed-file.ts';
 import type { Harness, HarnessReply } from '../../src/bootstrap/harness.ts';
 import { Service } from '../../src/bootstrap/service.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY, seedWith, verification } from '../support/seeds.ts';
+import { seedWith, verification } from '../support/seeds.ts';
 
 const ROUNDS = 1_000;
 const CREDIT = 1_000;
@@ -136,7 +137,7 @@ describe('what operators leave behind', () => {
     await ask('POST', `/admin/projects/t/keys/${apiKey}/revoke`);
     await ask('POST', `/admin/projects/${apiKey}/keys`);
     await ask('POST', `/admin/projects/t/keys/${id}/revoke`);
-    await ask('POST', '/admin/projects', { name: 7, slug: KEY });
+    await ask('POST', '/admin/projects', { name: 7, slug: DEMO_API_KEY });
     await ask('POST', '/admin/projects/t/archive', undefined, apiKey);
     for (const path of ['projects', 'projects/t', 'projects/t/keys', 'projects/t/statement', 'audit']) {
       await ask('GET', `/admin/${path}`);
@@ -146,7 +147,9 @@ describe('what operators leave behind', () => {
     expect(rows).toHaveLength(5);
     expect(replies.at(-1)).toContain('key-rotated');
     const left = JSON.stringify([rows, logger.entries, replies]);
-    const keys = [apiKey, rotated.key.apiKey, KEY, ADMIN_TOKEN].map((key: string) => key.slice(8, -4));
+    const keys = [apiKey, rotated.key.apiKey, DEMO_API_KEY, ADMIN_TOKEN].map((key: string) =>
+      key.slice(8, -4),
+    );
     const secrets = [...keys, CODE, TEXT, TRIAL_NUMBER];
     expect(secrets.filter((secret) => left.includes(secret))).toEqual([]);
   });

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { depositEntry } from '../../src/domain/billing/ledger.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import { ADMIN_TOKEN, admin, codeOf, done } from '../support/admin.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY, seedWith, verification } from '../support/seeds.ts';
+import { seedWith, verification } from '../support/seeds.ts';
 
 const NUMBER = '9647701234567';
 const NUMBER_ID = '664def456abc789012345678';
@@ -600,7 +601,7 @@ describe('who may use the admin interface', () => {
     for (const [method, path, body] of PATHS) {
       for (const apiKey of [
         null,
-        KEY,
+        DEMO_API_KEY,
         `${ADMIN_TOKEN}x`,
         ADMIN_TOKEN.slice(0, -1),
         ADMIN_TOKEN.toUpperCase(),
@@ -621,7 +622,7 @@ describe('who may use the admin interface', () => {
   it('every path is unknown while no token is set', async () => {
     const service = await startService();
     for (const [method, path, body] of PATHS) {
-      for (const apiKey of [null, KEY, ADMIN_TOKEN, '']) {
+      for (const apiKey of [null, DEMO_API_KEY, ADMIN_TOKEN, '']) {
         const reply = await service.request(path, { method, apiKey, body });
         expect(codeOf(reply)).toEqual([404, 'not-found']);
       }

@@ -4,12 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { verifyWebhook } from '../../src/bootstrap/verify-webhook.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';
 import { barid } from '../support/barid.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY, LIVE_KEY, seedWith, verification } from '../support/seeds.ts';
+import { LIVE_KEY, seedWith, verification } from '../support/seeds.ts';
 
 const WEBHOOK = { webhookUrl: 'https://listen.invalid/hooks', webhookSecret: 'a-secret-of-mine' };
 const environment = { ADMIN_TOKEN };
@@ -54,7 +55,7 @@ async function listen(service: Harness, ...more: string[]) {
 /** Sends a message, and lets it become final. */
 async function send(service: Harness) {
   const body = verification('9647701234567', { provider: 'sms', deliveryReport: WEBHOOK });
-  expect(await service.request('/sms', { apiKey: KEY, body })).toMatchObject({ status: 200 });
+  expect(await service.request('/sms', { apiKey: DEMO_API_KEY, body })).toMatchObject({ status: 200 });
   for (let second = 0; second < 10; second += 1) await service.advance(1_000);
 }
 

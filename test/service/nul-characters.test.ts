@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { operationsOf } from '../generated/operations.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY, seedWith } from '../support/seeds.ts';
+import { seedWith } from '../support/seeds.ts';
 
 const NUL = '%00';
 
@@ -36,7 +37,7 @@ async function requestsOf(service: Harness, documentPath: string, apiKey: string
 }
 
 it.each([
-  ['customers', '/openapi.json', KEY],
+  ['customers', '/openapi.json', DEMO_API_KEY],
   ['operators', '/admin/openapi.json', ADMIN_TOKEN],
 ])(
   'every request of %s with NUL in its path, its query or its cursor is rejected',

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { PROJECT_REQUESTS_MAX, PROJECT_REQUESTS_PER_PROJECT_MAX } from '../../src/adapters/http/limits.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { routeFamilies } from '../../src/bootstrap/routes/customer-routes.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
@@ -7,7 +8,7 @@ import { RawConnection } from '../adapters/http/raw-connection.ts';
 import { aMessage, anSmsId } from '../support/builders.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY, seedWith } from '../support/seeds.ts';
+import { seedWith } from '../support/seeds.ts';
 import { until } from '../support/until.ts';
 
 const NEIGHBOUR_KEY = 'sk_dev_fedcba9876543210fedcba9876543210fedcba98';
@@ -55,7 +56,7 @@ async function passGate(service: Harness, apiKey: string): Promise<void> {
 }
 
 /** Begins a read, and resolves when the service has seen it: a later request has its reply. */
-async function read(service: Harness, path: string, key = KEY): Promise<RawConnection> {
+async function read(service: Harness, path: string, key = DEMO_API_KEY): Promise<RawConnection> {
   const connection = await RawConnection.open(Number(new URL(await service.url).port));
   connection.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`);
   await passGate(service, key);
@@ -124,7 +125,7 @@ it('two requests of a project work at a time, over all its routes, and keep no o
 it('six requests of projects work at a time in all, and the others wait round-robin over the projects', async () => {
   const { service, begun, endFirst } = await heldReads();
   const reads: RawConnection[] = [];
-  for (const key of [KEY, ...OTHER_KEYS.slice(0, 2)]) {
+  for (const key of [DEMO_API_KEY, ...OTHER_KEYS.slice(0, 2)]) {
     for (let n = 0; n < PROJECT_REQUESTS_PER_PROJECT_MAX; n += 1)
       reads.push(await read(service, RESOURCES, key));
   }
@@ -148,7 +149,7 @@ it('a caller who leaves while a request waits at the project gate makes its plac
   const leaving = await read(service, RESOURCES);
   const staying = await read(service, REPORTS);
   leaving.destroy();
-  await passGate(service, KEY);
+  await passGate(service, DEMO_API_KEY);
   endFirst();
   await until(() => begun.length === 3);
   expect(begun).toEqual([PRICES, PRICES, REPORTS]);

@@ -2,9 +2,10 @@ import { ContainerModule } from 'inversify';
 import { expect, it } from 'vitest';
 import { MemoryJobQueue } from '../../src/adapters/memory/job-queue.ts';
 import type { Logger } from '../../src/application/ports/logger.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY, seedWith, verification } from '../support/seeds.ts';
+import { seedWith, verification } from '../support/seeds.ts';
 
 const HEAVY_KEY = 'sk_dev_fedcba9876543210fedcba9876543210fedcba98';
 const ADMIN_TOKEN = 'an-operator-token-of-32-characters';
@@ -47,7 +48,7 @@ it('a project of weight 3 gets three times as many jobs done as one of weight 1 
   // Every message waits for a receipt of telegram that never comes: all of them fall back at one instant.
   service.script(({ channel }) => (channel === 'sms' ? null : { result: 'accepted', receipts: [] }));
   for (const [apiKey, prefix] of [
-    [KEY, '964770100'],
+    [DEMO_API_KEY, '964770100'],
     [HEAVY_KEY, '964770300'],
   ] as const) {
     for (let index = 0; index < SENDS; index += 1) {

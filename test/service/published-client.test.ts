@@ -10,13 +10,14 @@ import {
   ValidationError,
 } from 'otpiq';
 import { expect, it } from 'vitest';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY, seedWith } from '../support/seeds.ts';
+import { seedWith } from '../support/seeds.ts';
 
 const HOME_NUMBER = '9647701234567';
 
-async function clientOf(seed?: SeedFile, apiKey = KEY) {
+async function clientOf(seed?: SeedFile, apiKey = DEMO_API_KEY) {
   const service = await startService(seed === undefined ? {} : { seed });
   const client = new OTPiqClient({ apiKey });
   Object.assign(client, { baseUrl: `${await service.url}/api` });

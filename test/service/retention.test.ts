@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { problemsOf } from '../../src/application/billing/audit-ledger.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';
 import { HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY, seedWith, verification } from '../support/seeds.ts';
+import { seedWith, verification } from '../support/seeds.ts';
 
 const NUMBER = '9647701234567';
 const DAY_MS = 86_400_000;
@@ -24,13 +25,14 @@ async function setRetention(service: Harness, retention: unknown) {
 }
 
 async function send(service: Harness): Promise<string> {
-  const reply = await service.request('/sms', { apiKey: KEY, body: verification(NUMBER) });
+  const reply = await service.request('/sms', { apiKey: DEMO_API_KEY, body: verification(NUMBER) });
   expect(reply.status).toBe(200);
   await service.settle();
   return (reply.body as { smsId: string }).smsId;
 }
 
-const track = (service: Harness, smsId: string) => service.request(`/sms/track/${smsId}`, { apiKey: KEY });
+const track = (service: Harness, smsId: string) =>
+  service.request(`/sms/track/${smsId}`, { apiKey: DEMO_API_KEY });
 const problems = async (service: Harness) => problemsOf(await service.service.roots.auditLedger.execute());
 
 describe('retention', () => {
@@ -74,7 +76,7 @@ describe('retention', () => {
       const receiver = await HttpsReceiver.open();
       const service = await startService({ seed: seedWith({}), egress: receiver.egress });
       const body = { ...verification(NUMBER), deliveryReport: { webhookUrl: receiver.url() } };
-      expect((await service.request('/sms', { apiKey: KEY, body })).status).toBe(200);
+      expect((await service.request('/sms', { apiKey: DEMO_API_KEY, body })).status).toBe(200);
       await service.settle();
       await receiver.arrived(1);
       const events = async () => (await service.service.roots.database.knex('webhook_events')).length;

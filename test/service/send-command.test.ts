@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { barid } from '../support/barid.ts';
 import { freePort } from '../support/private-server.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY, LIVE_KEY, seedWith } from '../support/seeds.ts';
+import { LIVE_KEY, seedWith } from '../support/seeds.ts';
 
 /** Runs `barid send` while the clock of the service goes on, as it does outside of tests. */
 async function send(service: Harness, ...given: readonly string[]) {
   let ended = false;
   const url = await service.url;
-  const command = barid(['send', ...given, '--url', url], { environment: { BARID_KEY: KEY } }).finally(() => {
+  const command = barid(['send', ...given, '--url', url], {
+    environment: { BARID_KEY: DEMO_API_KEY },
+  }).finally(() => {
     ended = true;
   });
   while (!ended) {
@@ -48,7 +51,7 @@ describe('barid send', () => {
     const wrong = await send(service, 'nobody', '--code', '1');
     expect([wrong.code, wrong.errors.length]).toEqual([1, 1]);
     expect(wrong.errors[0]).toContain('(validation-failed)');
-    const key = await send(service, '9647701234567', '--code', '1', '--key', `${KEY.slice(0, -1)}x`);
+    const key = await send(service, '9647701234567', '--code', '1', '--key', `${DEMO_API_KEY.slice(0, -1)}x`);
     expect([key.code, key.errors[0]]).toEqual([1, expect.stringContaining('(unauthorized)')]);
   });
 
@@ -69,7 +72,7 @@ describe('barid send', () => {
   it('barid send ends with 1 when the message is not final in time', async () => {
     const service = await startService({ seed: seedWith({}) });
     const given = ['send', '9647701234567', '--code', '123456', '--seconds', '0', '--url', await service.url];
-    const { code, errors } = await barid(given, { environment: { BARID_KEY: KEY } });
+    const { code, errors } = await barid(given, { environment: { BARID_KEY: DEMO_API_KEY } });
     expect([code, errors[0]]).toEqual([
       1,
       expect.stringMatching(/^sms-\w+ is .+ not final after 0 seconds$/),

@@ -3,11 +3,12 @@ import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import { UndiciWebhookTransport } from '../../src/adapters/egress/undici-webhook-transport.ts';
 import { DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
 import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY, seedWith, verification } from '../support/seeds.ts';
+import { seedWith, verification } from '../support/seeds.ts';
 
 const NEIGHBOUR_KEY = 'sk_dev_fedcba9876543210fedcba9876543210fedcba98';
 const THIRD_KEY = 'sk_dev_abcdef0123456789abcdef0123456789abcdef01';
@@ -115,7 +116,7 @@ withReceiver(named('a receiver that hangs on a thousand events'), () => {
       const { receiver, service, send, hanging, neighbourP99 } = await start();
       const aloneMs = await neighbourP99(0);
       await inTurn(QUEUED_EVENTS, async (index) => {
-        await send(index, KEY, '/hanging');
+        await send(index, DEMO_API_KEY, '/hanging');
       });
       await receiver.arrived(NEIGHBOUR_SENDS + HANGING_ATTEMPTS);
 
@@ -142,7 +143,7 @@ withReceiver(named('many paths of one host that hang for two projects'), () => {
       const aloneMs = await neighbourP99(0);
       await inTurn(HANGING_PATHS, async (index) => {
         await Promise.all([
-          send(index, KEY, `/hanging/a${index}`),
+          send(index, DEMO_API_KEY, `/hanging/a${index}`),
           send(index, THIRD_KEY, `/hanging/b${index}`),
         ]);
       });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { RUN_RETENTION_JOB_ID } from '../../src/application/jobs/retention-jobs.ts';
 import { WHATSAPP_SYNC_INTERVAL_MS } from '../../src/application/jobs/whatsapp-jobs.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import {
   channelsOf,
@@ -10,7 +11,7 @@ import {
   seedWithAccount,
 } from '../support/meta-account.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY, verification } from '../support/seeds.ts';
+import { verification } from '../support/seeds.ts';
 
 const NUMBER = '9647701234567';
 const HOUR_MS = 3_600_000;
@@ -170,7 +171,7 @@ it('the made-up accounts of dev projects are not asked for', async () => {
   const [project] = seed.projects;
   if (project === undefined) throw new Error('The seed has a project');
   const service = await startService({
-    seed: { ...seed, projects: [{ ...project, environment: 'dev', apiKeys: [KEY] }] },
+    seed: { ...seed, projects: [{ ...project, environment: 'dev', apiKeys: [DEMO_API_KEY] }] },
     channels: channelsOf({ meta }),
   });
   await service.advance(HOUR_MS);

@@ -1,4 +1,5 @@
 import { expect, it, test } from 'vitest';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import { anId } from '../support/builders.ts';
 import {
   ask,
@@ -14,7 +15,6 @@ import {
   startWithCampaigns,
 } from '../support/campaigns.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY } from '../support/seeds.ts';
 import { accepted, creditOf, errorOf, NUMBER, post, startWith, text } from './world.ts';
 
 test.each([
@@ -95,7 +95,7 @@ it('8 a project has 10000 campaigns before their start, and not one more', async
     'too-many-campaigns',
     'Campaigns that have not started cannot exceed 10000 per project: start or delete some first',
   );
-  const create = (apiKey = KEY) => ask(service, '', { body: BODY, apiKey });
+  const create = (apiKey = DEMO_API_KEY) => ask(service, '', { body: BODY, apiKey });
   expect(errorOf(await create())).toEqual(tooMany);
   expect((await create(OTHER_KEY)).status).toBe(200);
   expect((await ask(service, `/${id}/start`, { method: 'POST' })).status).toBe(200);

@@ -50,8 +50,6 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 
 export const PROJECT_ID = '664abc000000000000000001';
-export const LIVE_KEY = `sk_live_${'0123456789abcdef'.repeat(3).slice(0, 40)}`;
-export const DEV_KEY = `sk_dev_${'0123456789abcdef'.repeat(3).slice(0, 40)}`;
 
 /** A number of the mobile operator asiaCell unless another is given. Throws on what is no phone number. */
 export function aPhoneNumber(digits = '9647712345678'): PhoneNumber {

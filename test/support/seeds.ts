@@ -3,7 +3,6 @@ import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
 
 type SeedProject = SeedFile['projects'][number];
 
-export const KEY = 'sk_dev_0123456789abcdef0123456789abcdef01234567';
 export const LIVE_KEY = 'sk_live_0123456789abcdef0123456789abcdef01234567';
 
 /** The demo with its first project changed. */

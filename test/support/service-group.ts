@@ -5,11 +5,11 @@ import { problemsOf, unfinishedIn } from '../../src/application/billing/audit-le
 import type { Clock } from '../../src/application/ports/clock.ts';
 import { parseChannels } from '../../src/bootstrap/config/channels-file.ts';
 import { type Role, readConfig } from '../../src/bootstrap/config/config.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import type { EgressConfig } from '../../src/bootstrap/config/egress-config.ts';
 import { readSeed, type SeedFile } from '../../src/bootstrap/config/seed-file.ts';
 import { Service } from '../../src/bootstrap/service.ts';
 import { RecordingLogger } from './recording-logger.ts';
-import { KEY } from './seeds.ts';
 
 const POOL_SIZE = 4;
 const STATEMENT_TIMEOUT_MS = 5_000;
@@ -55,7 +55,7 @@ export class Member {
   }
 
   /** A GET, or a POST when there is a body. */
-  async request(path: string, body?: unknown, apiKey = KEY): Promise<SubmitResult> {
+  async request(path: string, body?: unknown, apiKey = DEMO_API_KEY): Promise<SubmitResult> {
     const response = await fetch(`http://${LOOPBACK}:${this.#port}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },

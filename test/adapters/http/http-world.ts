@@ -8,7 +8,7 @@ import {
   type HttpServerOptions,
 } from '../../../src/adapters/http/http-server.ts';
 import type { ObservedReply } from '../../../src/adapters/http/server/writing/observed-reply.ts';
-import { DEV_KEY } from '../../support/builders.ts';
+import { DEMO_API_KEY } from '../../../src/bootstrap/config/demo-seed.ts';
 import { documentedReplies } from '../../support/documented-replies.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { MemoryApi } from './memory-api.ts';
@@ -78,7 +78,7 @@ export class HttpWorld {
     path: string,
     { headers = {}, body, keyless = false, from = '127.0.0.1' }: Call = {},
   ): Promise<Reply> {
-    const key = keyless ? {} : { authorization: `Bearer ${DEV_KEY}` };
+    const key = keyless ? {} : { authorization: `Bearer ${DEMO_API_KEY}` };
     const request = httpRequest({
       port: this.port,
       host: '127.0.0.1',

@@ -8,6 +8,7 @@ import { AddressRates } from '../../../src/application/access/address-rates.ts';
 import type { DependencyHealth } from '../../../src/application/check-health.ts';
 import { Rejected, type Rejection } from '../../../src/application/errors/rejected.ts';
 import type { SendCommand, SendResult } from '../../../src/application/sending/send-command.ts';
+import { DEMO_API_KEY } from '../../../src/bootstrap/config/demo-seed.ts';
 import type { Project } from '../../../src/domain/access/project.ts';
 import type { InternationalPrice } from '../../../src/domain/billing/pricing.ts';
 import type { Message } from '../../../src/domain/messages/message.ts';
@@ -15,7 +16,7 @@ import type { SenderId } from '../../../src/domain/senders/sender-id.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { offsetOf, type Page } from '../../../src/domain/shared/page.ts';
 import type { WhatsappBusiness } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
-import { anSmsId, aProject, DEV_KEY, NOW } from '../../support/builders.ts';
+import { anSmsId, aProject, NOW } from '../../support/builders.ts';
 
 export const SEND_RESULT: SendResult = {
   smsId: anSmsId(1),
@@ -59,7 +60,7 @@ export class MemoryApi {
     execute: async (apiKey: string | null, network: string): Promise<Project> => {
       this.networks.push(network);
       await this.keyGate;
-      if (apiKey !== DEV_KEY || this.#isRevoked) throw new Rejected({ kind: 'unauthorized' });
+      if (apiKey !== DEMO_API_KEY || this.#isRevoked) throw new Rejected({ kind: 'unauthorized' });
       return this.project;
     },
   };

@@ -13,9 +13,11 @@ import {
 import { Rejected } from '../../../src/application/errors/rejected.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { SETTINGS_FRESH_MS } from '../../../src/application/read-through-cache.ts';
+import { DEMO_API_KEY } from '../../../src/bootstrap/config/demo-seed.ts';
 import { newApiKey } from '../../../src/domain/access/api-key.ts';
 import { hasChecksum } from '../../../src/domain/shared/checksum.ts';
-import { aProject, DEV_KEY, HOUR_MS, LIVE_KEY, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { aProject, HOUR_MS, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { LIVE_KEY } from '../../support/seeds.ts';
 
 const NETWORK = '192.0.2.1';
 const OTHER_KEY = `sk_live_${'f'.repeat(40)}`;
@@ -108,10 +110,10 @@ describe('AuthenticateProject', () => {
   });
 
   it('AuthenticateProject rejects a missing key, an unknown key, and a key whose prefix names another environment', async () => {
-    await addKey(DEV_KEY);
+    await addKey(DEMO_API_KEY);
     expect(await outcomeOf(null)).toBe('unauthorized');
     expect(await outcomeOf(OTHER_KEY)).toBe('unauthorized');
-    expect(await outcomeOf(DEV_KEY)).toBe('unauthorized');
+    expect(await outcomeOf(DEMO_API_KEY)).toBe('unauthorized');
   });
 
   it('AuthenticateProject uses the settings of a project for two seconds, and not one millisecond longer', async () => {
@@ -262,8 +264,10 @@ describe('AuthenticateProject', () => {
   });
 
   it('AuthenticateProject rejects a key of another environment each time, however many requests bring it', async () => {
-    await addKey(DEV_KEY);
-    const outcomes = await Promise.all(Array.from({ length: 3 }, () => outcomeOf(DEV_KEY)));
-    expect([...outcomes, await outcomeOf(DEV_KEY)]).toEqual(Array.from({ length: 4 }, () => 'unauthorized'));
+    await addKey(DEMO_API_KEY);
+    const outcomes = await Promise.all(Array.from({ length: 3 }, () => outcomeOf(DEMO_API_KEY)));
+    expect([...outcomes, await outcomeOf(DEMO_API_KEY)]).toEqual(
+      Array.from({ length: 4 }, () => 'unauthorized'),
+    );
   });
 });

@@ -12,10 +12,10 @@ import {
   aSenderId,
   aWhatsappBusiness,
   aWhatsappPhoneNumber,
-  LIVE_KEY,
   NOW,
   someStoredPrices,
 } from '../../support/builders.ts';
+import { LIVE_KEY } from '../../support/seeds.ts';
 
 const NUMBER_ID = aWhatsappPhoneNumber().id;
 const full = aSeedProject({

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/adapters/http/routing/admission.ts';
 import { route } from '../../../../src/adapters/http/routing/route.ts';
 import type { RouteFamily } from '../../../../src/adapters/http/routing/route-declaration.ts';
-import { DEV_KEY } from '../../../support/builders.ts';
+import { DEMO_API_KEY } from '../../../../src/bootstrap/config/demo-seed.ts';
 import { until } from '../../../support/until.ts';
 import { HttpWorld } from '../http-world.ts';
 import { RawConnection } from '../raw-connection.ts';
@@ -106,7 +106,7 @@ describe('a caller whose body is long on its way', () => {
   const head = [
     'POST /sms HTTP/1.1',
     'Host: x',
-    `Authorization: Bearer ${DEV_KEY}`,
+    `Authorization: Bearer ${DEMO_API_KEY}`,
     'Content-Type: application/json',
     `Content-Length: ${body.length}`,
   ].join('\r\n');

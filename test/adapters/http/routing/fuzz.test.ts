@@ -2,6 +2,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Rejected, type Rejection } from '../../../../src/application/errors/rejected.ts';
+import { DEMO_API_KEY } from '../../../../src/bootstrap/config/demo-seed.ts';
 import { iqd } from '../../../../src/domain/shared/money.ts';
 import {
   aMessage,
@@ -9,7 +10,6 @@ import {
   anSmsId,
   aSenderId,
   aWhatsappBusiness,
-  DEV_KEY,
 } from '../../../support/builders.ts';
 import { HttpWorld } from '../http-world.ts';
 
@@ -141,7 +141,7 @@ const call = fc.record({
   ),
   path: fc.tuple(fc.constantFrom('', '/api'), path, query).map((parts) => parts.join('')),
   authorization: fc.oneof(
-    { weight: 9, arbitrary: fc.constant(`Bearer ${DEV_KEY}`) },
+    { weight: 9, arbitrary: fc.constant(`Bearer ${DEMO_API_KEY}`) },
     fc.constantFrom('', 'Bearer x', 'Basic eA=='),
   ),
   contentType: fc.oneof(

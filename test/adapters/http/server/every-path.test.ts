@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { DEMO_API_KEY } from '../../../../src/bootstrap/config/demo-seed.ts';
 import { HttpWorld } from '../http-world.ts';
 
 const KEYED: readonly [method: string, path: string][] = [
@@ -35,7 +36,7 @@ describe('the key', () => {
     'Bearer sk_dev_unknown',
     `Bearer sk_live_${'0'.repeat(40)}`,
     `Basic ${'0'.repeat(40)}`,
-    `sk_dev_${'0123456789abcdef'.repeat(3).slice(0, 40)}`,
+    DEMO_API_KEY,
   ])('the header Authorization: %j gets 401', async (authorization) => {
     const reply = await world.call('GET', '/info', { keyless: true, headers: { authorization } });
     expect(reply.status).toBe(401);

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
-import { DEV_KEY } from '../../../support/builders.ts';
+import { DEMO_API_KEY } from '../../../../src/bootstrap/config/demo-seed.ts';
 import { HttpWorld } from '../http-world.ts';
 import { RawConnection } from '../raw-connection.ts';
 
 const BODY = '{"phoneNumber":"9647701234567","smsType":"verification","verificationCode":"123456"}';
-const KEY = `Authorization: Bearer ${DEV_KEY}`;
+const KEY = `Authorization: Bearer ${DEMO_API_KEY}`;
 const OVERLOADED = { message: 'Too many requests are being served, try again shortly' };
 const MEGABYTE = 1024 * 1024;
 const FLOOD = 20_000;

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { aProject, DEV_KEY } from '../../../support/builders.ts';
+import { DEMO_API_KEY } from '../../../../src/bootstrap/config/demo-seed.ts';
+import { aProject } from '../../../support/builders.ts';
 import { until } from '../../../support/until.ts';
 import { HttpWorld } from '../http-world.ts';
 import { RawConnection } from '../raw-connection.ts';
@@ -27,7 +28,7 @@ it.each([
 });
 
 const BODY = JSON.stringify(SOUND);
-const HEAD = `POST /sms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${DEV_KEY}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${BODY.length}\r\n\r\n`;
+const HEAD = `POST /sms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${DEMO_API_KEY}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${BODY.length}\r\n\r\n`;
 
 /** A send whose body the server waits for. */
 async function slowSend(): Promise<RawConnection> {

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { SERVER_LIMITS, SHARED_BODY_PIECE_BYTES } from '../../../../src/adapters/http/limits.ts';
-import { DEV_KEY } from '../../../support/builders.ts';
+import { DEMO_API_KEY } from '../../../../src/bootstrap/config/demo-seed.ts';
 import { until } from '../../../support/until.ts';
 import { HttpWorld } from '../http-world.ts';
 import { RawConnection } from '../raw-connection.ts';
 
 const BODY = '{"phoneNumber":"9647701234567","smsType":"verification","verificationCode":"123456"}';
-const KEY = `Authorization: Bearer ${DEV_KEY}`;
+const KEY = `Authorization: Bearer ${DEMO_API_KEY}`;
 const POST = `POST /sms HTTP/1.1\r\nHost: x\r\n${KEY}\r\nContent-Type: application/json\r\n`;
 const SEND = `${POST}Content-Length: ${BODY.length}\r\n\r\n${BODY}`;
 const GET = `GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`;

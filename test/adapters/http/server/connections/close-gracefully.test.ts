@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { DEV_KEY } from '../../../../support/builders.ts';
+import { DEMO_API_KEY } from '../../../../../src/bootstrap/config/demo-seed.ts';
 import { HttpWorld } from '../../http-world.ts';
 import { RawConnection } from '../../raw-connection.ts';
 
 const BODY = '{"phoneNumber":"9647701234567","smsType":"verification","verificationCode":"123456"}';
-const SEND = `POST /sms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${DEV_KEY}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
+const SEND = `POST /sms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${DEMO_API_KEY}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
 const GET = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 const LONG_MS = 60_000;
 const AT_ONCE = { timeoutMs: LONG_MS, lingerMs: 0 };

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DEV_KEY } from '../../../../support/builders.ts';
+import { DEMO_API_KEY } from '../../../../../src/bootstrap/config/demo-seed.ts';
 import { HttpWorld } from '../../http-world.ts';
 import { RawConnection } from '../../raw-connection.ts';
 
 const CONNECTIONS_MAX = 3;
 const BODY = '{"phoneNumber":"9647701234567","smsType":"verification","verificationCode":"123456"}';
-const SEND = `POST /sms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${DEV_KEY}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
+const SEND = `POST /sms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${DEMO_API_KEY}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
 /** The caller is told to go on when the service has the head. */
 const SLOW_HEAD = SEND.slice(0, -BODY.length).replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n');
 const LIVENESS = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
