@@ -15,7 +15,7 @@ const POOL_SIZE = 4;
 const STATEMENT_TIMEOUT_MS = 5_000;
 const LOOPBACK = '127.0.0.1';
 
-export interface SubmitResult {
+export interface MemberReply {
   readonly status: number;
   readonly body: unknown;
 }
@@ -55,7 +55,7 @@ export class Member {
   }
 
   /** A GET, or a POST when there is a body. */
-  async request(path: string, body?: unknown, apiKey = DEMO_API_KEY): Promise<SubmitResult> {
+  async request(path: string, body?: unknown, apiKey = DEMO_API_KEY): Promise<MemberReply> {
     const response = await fetch(`http://${LOOPBACK}:${this.#port}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
