@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Harness, HarnessReply } from '../../src/bootstrap/harness.ts';
+import { aTestNumber } from '../support/builders.ts';
 import {
   ask,
   attach,
@@ -15,7 +16,6 @@ import {
   post,
   recipient,
   recipientsOf,
-  testNumber,
   UTILITY_PRICE,
 } from '../support/campaigns.ts';
 import { startService } from '../support/running-service.ts';
@@ -30,7 +30,7 @@ const ROUNDS = 12;
 const SECOND = 1_000;
 const DAY = 24 * 3_600 * SECOND;
 /** Eleven messages of a number do not start at once: the campaign is running until the clock moves. */
-const ELEVEN = Array.from({ length: 11 }, (_, n) => testNumber('0001', n));
+const ELEVEN = Array.from({ length: 11 }, (_, n) => aTestNumber('0001', n));
 const COST = ELEVEN.length * UTILITY_PRICE;
 
 const start = () => startService({ seed: campaignSeed() });
@@ -94,7 +94,7 @@ describe('requests that meet at one campaign', () => {
       attach(
         service,
         id,
-        Array.from({ length: 100 }, (_, index) => recipient(testNumber('0001', n * 70 + index))),
+        Array.from({ length: 100 }, (_, index) => recipient(aTestNumber('0001', n * 70 + index))),
       ),
     );
     let added = 0;
@@ -214,7 +214,7 @@ describe('a start and another request at one campaign', () => {
     const service = await start();
     for (let round = 0; round < ROUNDS; round += 1) {
       const met = await race(service, round, (id) =>
-        attach(service, id, [recipient(testNumber('0001', 999))]),
+        attach(service, id, [recipient(aTestNumber('0001', 999))]),
       );
       expect(met.isStarted).toBe(true);
       if (!met.isOther) expect(errorOf(met.others)).toMatchObject({ code: 'campaign-not-editable' });

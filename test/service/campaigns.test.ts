@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
+import { aTestNumber } from '../support/builders.ts';
 import {
   ask,
   attach,
@@ -28,7 +29,6 @@ import {
   START,
   started,
   startWithCampaigns,
-  testNumber,
   UNKNOWN_ID,
   UTILITY_PRICE,
 } from '../support/campaigns.ts';
@@ -110,12 +110,12 @@ describe('ids, names and numbers of a campaign', () => {
 describe('starting a campaign', () => {
   it('the message of a recipient is tracked under its smsId', async () => {
     const service = await start();
-    const id = await started(service, [testNumber('0006')]);
+    const id = await started(service, [aTestNumber('0006')]);
     await service.settle();
     const smsId = (await recipientsOf(service, id))[0]?.smsId;
     expect((await service.request(`/sms/track/${smsId}`)).body).toEqual({
       smsId,
-      phoneNumber: testNumber('0006'),
+      phoneNumber: aTestNumber('0006'),
       status: 'failed',
       cost: 60,
       isFinalStatus: true,
@@ -273,7 +273,7 @@ describe('the Idempotency-Key of campaigns', () => {
 describe('a campaign of 1,000 recipients', () => {
   /** Two hundred of each: delivered, read, rejected, not on whatsapp, silent. */
   const OUTCOMES = ['0001', '0004', '0006', '0007', '0003'];
-  const numbers = Array.from({ length: 1_000 }, (_, n) => testNumber(OUTCOMES[n % 5] ?? '', n));
+  const numbers = Array.from({ length: 1_000 }, (_, n) => aTestNumber(OUTCOMES[n % 5] ?? '', n));
   /** 80 a second in groups of eight: the last group starts after 124 more. */
   const LAST_GROUP = 12_400;
 

@@ -1,4 +1,5 @@
 import { expect, it, test } from 'vitest';
+import { aTestNumber } from '../support/builders.ts';
 import {
   ask,
   attach,
@@ -24,7 +25,6 @@ import {
   START,
   started,
   startWithCampaigns,
-  testNumber,
   UTILITY_PRICE,
 } from '../support/campaigns.ts';
 import { HOUR, SECOND } from './world.ts';
@@ -113,7 +113,7 @@ test.each([
 
 it('3.1 a campaign whose every recipient fails is failed, and everything is released', async () => {
   const service = await startWithCampaigns();
-  const numbers = ['0006', '0007', '0202'].map((digits) => testNumber(digits));
+  const numbers = ['0006', '0007', '0202'].map((digits) => aTestNumber(digits));
   const id = await started(service, numbers);
   await service.settle();
   const failed = { status: 'failed', finalCost: 0, billingState: 'released', failedAt: START };
@@ -140,7 +140,7 @@ it('3.1 a campaign whose every recipient fails is failed, and everything is rele
 
 it('3.1 a campaign with one recipient that did not fail is completed', async () => {
   const service = await startWithCampaigns();
-  const id = await started(service, [testNumber('0006'), testNumber('0001')]);
+  const id = await started(service, [aTestNumber('0006'), aTestNumber('0001')]);
   await service.advance(SECOND);
   expect(await campaign(service, id)).toMatchObject({
     status: 'completed',
@@ -182,7 +182,7 @@ it('3.1 a running campaign fails when the provider rejects the number it is sent
 
 it('3.1 a receipt after the end changes recipient, counts and amounts, and not the status', async () => {
   const service = await startWithCampaigns();
-  const id = await started(service, [testNumber('0001')]);
+  const id = await started(service, [aTestNumber('0001')]);
   await service.settle();
   const completed = { status: 'completed', completedAt: START };
   expect(await read(service, id)).toMatchObject({
@@ -202,7 +202,7 @@ it('3.1 a receipt after the end changes recipient, counts and amounts, and not t
 
 it('3.1 a recipient that is read without a delivered receipt is delivered at the same instant', async () => {
   const service = await startWithCampaigns();
-  const id = await started(service, [testNumber('0005')]);
+  const id = await started(service, [aTestNumber('0005')]);
   await service.advance(SECOND);
   const at = '2030-01-01T00:00:01.000Z';
   expect(await read(service, id)).toMatchObject({
@@ -220,7 +220,7 @@ test.each([
   '3.1 the cost of a recipient is pending, then reserved, and when it is %s (%s) it is %s',
   async (_, digits, billingState, finalCost, billingStatus) => {
     const service = await startWithCampaigns();
-    const id = await created(service, [testNumber(digits)]);
+    const id = await created(service, [aTestNumber(digits)]);
     const money = async () => {
       const { billingStatus: ofCampaign, recipients } = await read(service, id);
       return [ofCampaign, recipients.map((each) => [each.billingState, each.finalCost])];

@@ -1,4 +1,5 @@
 import { expect, it, test } from 'vitest';
+import { aTestNumber } from '../support/builders.ts';
 import {
   ask,
   attach,
@@ -14,7 +15,6 @@ import {
   recipient,
   started,
   startWithCampaigns,
-  testNumber,
 } from '../support/campaigns.ts';
 import { SECOND } from './world.ts';
 
@@ -53,7 +53,7 @@ it('4.12 the detail of a draft has its recipients as they were attached', async 
 
 it('4.12 the detail has pages, a status filter and a search, each under two names', async () => {
   const service = await startWithCampaigns();
-  const numbers = [...NUMBERS, testNumber('0006'), testNumber('0006', 7)];
+  const numbers = [...NUMBERS, aTestNumber('0006'), aTestNumber('0006', 7)];
   const id = await started(service, numbers);
   await service.advance(SECOND);
   const of = async (query: string) => {

@@ -1,4 +1,5 @@
 import { expect, it, test } from 'vitest';
+import { aTestNumber } from '../support/builders.ts';
 import {
   attach,
   CREDIT,
@@ -14,7 +15,6 @@ import {
   recipientsOf,
   rejection,
   startWithCampaigns,
-  testNumber,
 } from '../support/campaigns.ts';
 import { LIVE_KEY } from '../support/seeds.ts';
 import { SECOND } from './world.ts';
@@ -118,10 +118,10 @@ test.each([[null], [[]], ['text'], [7]])(
 it('4.16 a live project has no test numbers among its recipients', async () => {
   const service = await startWithCampaigns(CREDIT, { environment: 'live', apiKeys: [LIVE_KEY] });
   const id = await created(service);
-  const reply = await attach(service, id, [recipient(NUMBERS[0]), recipient(testNumber('0001'))]);
+  const reply = await attach(service, id, [recipient(NUMBERS[0]), recipient(aTestNumber('0001'))]);
   expect(errorOf(reply)).toMatchObject({
     code: 'unsupported-numbers',
-    body: { unsupportedPhoneNumbers: [testNumber('0001')] },
+    body: { unsupportedPhoneNumbers: [aTestNumber('0001')] },
   });
   expect(await campaign(service, id)).toMatchObject({ totalRecipients: 0 });
 });

@@ -57,9 +57,9 @@ export function aPhoneNumber(digits = '9647712345678'): PhoneNumber {
   return digits;
 }
 
-/** A test number with the outcome of these digits, for example `aTestNumber('0006')`. */
-export function aTestNumber(outcomeDigits: string, ownDigits = '000000'): PhoneNumber {
-  return aPhoneNumber(`999${ownDigits}${outcomeDigits}`);
+/** The n-th test number with the outcome of these digits, for example `aTestNumber('0006')`. */
+export function aTestNumber(outcomeDigits: string, n = 0): PhoneNumber {
+  return aPhoneNumber(`999${String(n).padStart(6, '0')}${outcomeDigits}`);
 }
 
 /** What the secret box may have made of a secret. */

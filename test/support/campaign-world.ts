@@ -86,9 +86,7 @@ export function given(phoneNumber: PhoneNumber = aTestNumber('0001')): NewRecipi
 
 /** So many different test numbers with an outcome. */
 export function testNumbers(count: number, outcomeDigits = '0001', first = 0): readonly PhoneNumber[] {
-  return Array.from({ length: count }, (_, n) =>
-    aTestNumber(outcomeDigits, String(first + n).padStart(6, '0')),
-  );
+  return Array.from({ length: count }, (_, n) => aTestNumber(outcomeDigits, first + n));
 }
 
 export const keyed = (key = 'k-1', requestHash = 'h-1'): KeyedRequest => ({

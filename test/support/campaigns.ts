@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { DEMO_SEED } from '../../src/bootstrap/config/demo-seed.ts';
 import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
 import type { Harness, HarnessReply } from '../../src/bootstrap/harness.ts';
+import { aTestNumber } from './builders.ts';
 import { startService } from './running-service.ts';
 import { seedWith } from './seeds.ts';
 
@@ -126,13 +127,8 @@ export const recipient = (phoneNumber: string, templateParameters: unknown = PAR
   templateParameters,
 });
 
-/** The n-th test number with an outcome. */
-export function testNumber(outcomeDigits: string, n = 0): string {
-  return `999${String(n).padStart(6, '0')}${outcomeDigits}`;
-}
-
 /** Eight messages of a number start at once, the ninth 100 ms later: until the clock moves, the campaign is running. */
-export const NINE = Array.from({ length: 9 }, (_, n) => testNumber('0001', n));
+export const NINE: readonly string[] = Array.from({ length: 9 }, (_, n) => aTestNumber('0001', n));
 
 /** Numbers of the mobile operator Asiacell, the n-th and those after it. */
 export const numbersFrom = (first: number, count: number): readonly string[] =>
@@ -285,5 +281,5 @@ export const REQUESTS = [
 
 /** Twelve test numbers, three of each of these outcomes: delivered, read, rejected, silent. */
 export const RECIPIENT_NUMBERS: readonly string[] = Array.from({ length: 12 }, (_, n) =>
-  testNumber(['0001', '0004', '0006', '0003'][n % 4] ?? '', n),
+  aTestNumber(['0001', '0004', '0006', '0003'][n % 4] ?? '', n),
 );

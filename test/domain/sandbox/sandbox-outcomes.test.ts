@@ -64,7 +64,7 @@ describe('what an outcome does to the submissions', () => {
   ])(
     '999…%s gives %s as the first channel %j and %s as a later one %j',
     (digits, first, asFirst, later, asLater) => {
-      const phoneNumber = aTestNumber(digits, '123456');
+      const phoneNumber = aTestNumber(digits, 123_456);
       const { rejection, request } = outcomeOf(phoneNumber);
       expect([rejection, request]).toEqual([undefined, undefined]);
       expect(inWords(submissionOutcome(phoneNumber, first, true))).toBe(asFirst);
