@@ -1,6 +1,5 @@
 import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
 import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
-import { Smsc } from '../adapters/smpp/peer/smsc.ts';
 import {
   ACCESS_TOKEN,
   APP_SECRET,
@@ -10,6 +9,7 @@ import {
 } from '../support/cloud-api-peer.ts';
 import { startService } from '../support/running-service.ts';
 import { LIVE_KEY, seedWith } from '../support/seeds.ts';
+import { Smsc } from '../support/smsc.ts';
 import { TelegramPeer } from '../support/telegram-peer.ts';
 import { until } from '../support/until.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SMSC_MISSING } from '../adapters/smpp/peer/smsc.ts';
 import { failWith } from '../support/cloud-api-peer.ts';
 import { verification } from '../support/seeds.ts';
+import { SMSC_MISSING } from '../support/smsc.ts';
 import { ChannelsWorld } from './channels-world.ts';
 
 const NUMBER = '9647701234567';

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SMSC_MISSING } from '../adapters/smpp/peer/smsc.ts';
 import {
   accept,
   aStatus,
@@ -12,6 +11,7 @@ import {
 import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { verification } from '../support/seeds.ts';
+import { SMSC_MISSING } from '../support/smsc.ts';
 import { BAD_GATEWAY, HTML_RESPONSE, HUGE_RESPONSE, type Mischief } from '../support/telegram-peer.ts';
 import { until } from '../support/until.ts';
 import { ChannelsWorld } from './channels-world.ts';

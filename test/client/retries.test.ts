@@ -9,8 +9,8 @@ import {
 } from '../../src/client/client.ts';
 import { BODY } from '../support/campaigns.ts';
 import { errorOf, startWithClient } from '../support/client-world.ts';
-import { type Fault, FaultyRelay } from '../support/faulty-relay.ts';
 import { startService } from '../support/running-service.ts';
+import { type Fault, FaultyRelay } from './faulty-relay.ts';
 
 const MESSAGE: SendSms = {
   phoneNumber: '9647701234567',

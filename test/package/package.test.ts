@@ -6,10 +6,10 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { writeCertificate } from '../support/certificate-files.ts';
-import { InstalledPackage, ownEnvironment } from '../support/installed-package.ts';
 import { codeBlocks, Page, ROOT } from '../support/markdown.ts';
 import { freePort } from '../support/private-server.ts';
 import { specifiersOf } from '../support/source-rules.ts';
+import { InstalledPackage, ownEnvironment } from './installed-package.ts';
 
 /** Compiling, packing and installing; most of it waits for the disk. */
 const INSTALLED_MS_MAX = 300_000;

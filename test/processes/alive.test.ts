@@ -10,10 +10,10 @@ import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEMO_API_KEY, DEMO_SEED } from '../../src/bootstrap/config/demo-seed.ts';
 import { BARID_PROGRAM, MAIN_PROGRAM } from '../support/compiled-service.ts';
-import { Fifo } from '../support/fifo.ts';
 import { freePort } from '../support/private-server.ts';
 import { runProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
+import { Fifo } from './fifo.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const INTERNAL_ERROR = { status: 500, body: { message: 'Internal server error' } };

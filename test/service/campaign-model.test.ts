@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { problemsOf } from '../../src/application/billing/audit-ledger.ts';
 import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
-import { CampaignModel, type ModelCampaign } from '../support/campaign-model.ts';
 import {
   CAMPAIGNS,
   campaignSeed,
@@ -14,6 +13,7 @@ import {
   UNKNOWN_ID,
 } from '../support/campaigns.ts';
 import { startService } from '../support/running-service.ts';
+import { CampaignModel, type ModelCampaign } from './campaign-model.ts';
 
 /** On servers every request takes several times as long, and the stores are what differs: fewer commands do. */
 const COMMANDS_MIN = process.env.HARNESS_DATABASE_URL ? 200 : 5_000;

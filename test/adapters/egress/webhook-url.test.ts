@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import { egressRules } from '../../../src/adapters/egress/egress-rules.ts';
 import { parseWebhookUrl } from '../../../src/adapters/egress/webhook-url.ts';
-import { goodUrls } from '../../support/good-urls.ts';
 import { specialUrls } from '../../support/special-addresses.ts';
+import { goodUrls } from './good-urls.ts';
 
 const rules = egressRules([]);
 const ports = new Set([443]);

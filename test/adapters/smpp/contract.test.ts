@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { SUBMIT_TIMEOUT_MS } from '../../../src/domain/providers/submit-result.ts';
 import { brokenPromises, type ProviderUnderTest } from '../../contracts/channel-provider.contract.ts';
 import { anSmsId, aSubmission, aTestNumber } from '../../support/builders.ts';
-import { SMSC_MISSING, Smsc, type SubmitPlan } from './peer/smsc.ts';
+import { SMSC_MISSING, Smsc, type SubmitPlan } from '../../support/smsc.ts';
 import { SmppWorld } from './smpp-world.ts';
 
 /** How often the contract opens a provider. */

@@ -1,6 +1,6 @@
 import { describe, onTestFinished } from 'vitest';
 import type { SmppProviderOptions } from '../../../src/adapters/smpp/smpp-provider.ts';
-import { SMSC_MISSING, Smsc } from './peer/smsc.ts';
+import { SMSC_MISSING, Smsc } from '../../support/smsc.ts';
 import { SmppWorld } from './smpp-world.ts';
 
 /** Tests that need the SMSC of Perl; skipped with the reason where it cannot run. */

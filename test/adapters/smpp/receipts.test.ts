@@ -3,8 +3,8 @@ import { LOCKED_RESPONSE_MS } from '../../../src/adapters/smpp/receipt-inbox.ts'
 import type { ProviderEvent } from '../../../src/application/ports/provider-events.ts';
 import type { DeliveryReceipt } from '../../../src/domain/providers/delivery-receipt.ts';
 import { aSubmission, MINUTE_MS } from '../../support/builders.ts';
+import type { Smsc } from '../../support/smsc.ts';
 import { describeWithSmsc, openSmsc } from './open-smsc.ts';
-import type { Smsc } from './peer/smsc.ts';
 
 const ESME_ROK = 0x00;
 const ESME_RX_T_APPN = 0x64;

@@ -6,9 +6,9 @@ import { PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provide
 import { CLOSED_CAPACITY } from '../../../src/domain/providers/provider-capacity.ts';
 import type { SubmitResult } from '../../../src/domain/providers/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission, HOUR_MS } from '../../support/builders.ts';
+import type { Smsc } from '../../support/smsc.ts';
 import { submitAll } from '../../support/submit-all.ts';
 import { aWorld, describeWithSmsc, openSmsc, startSmsc } from './open-smsc.ts';
-import type { Smsc } from './peer/smsc.ts';
 import type { SmppWorld } from './smpp-world.ts';
 
 const ESME_RTHROTTLED = 0x58;

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import type { Submission } from '../../../src/application/ports/channel-provider.ts';
 import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';
 import { decodeSmsPart } from '../../support/sms-decoding.ts';
+import type { SmscSubmit } from '../../support/smsc.ts';
 import { submitAll } from '../../support/submit-all.ts';
 import { describeWithSmsc, openSmsc } from './open-smsc.ts';
-import type { SmscSubmit } from './peer/smsc.ts';
 
 const TEXTS = 1_000;
 const CHARACTERS_MAX = 1_000;

@@ -7,11 +7,11 @@ import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import { SystemClock } from '../../../src/adapters/node/system-clock.ts';
 import { secretIn } from '../../../src/bootstrap/providers/secret.ts';
 import { smppKind } from '../../../src/bootstrap/providers/smpp.ts';
-import { SMSC_MISSING, Smsc } from '../../adapters/smpp/peer/smsc.ts';
 import { aSubmission } from '../../support/builders.ts';
 import { IDLE_EVENT_LOOP } from '../../support/idle-event-loop.ts';
 import { providerTls } from '../../support/provider-tls.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
+import { SMSC_MISSING, Smsc } from '../../support/smsc.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'smpp-kind-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,4 +1,4 @@
-import { RECIPIENT_NUMBERS } from './campaigns.ts';
+import { RECIPIENT_NUMBERS } from '../support/campaigns.ts';
 
 /** What becomes of a recipient, so many milliseconds after its message was sent: by the table of test numbers. */
 type Fate = readonly { readonly afterMs: number; readonly status: string; readonly isFinal?: boolean }[];

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # An SMSC for tests, on Net::SMPP. It tells what it receives as JSON lines on its output, and takes orders as JSON lines on its
-# input; test/adapters/smpp/peer/smsc.ts has the other end of both. It ends with its input.
+# input; test/support/smsc.ts has the other end of both. It ends with its input.
 #
 #   perl smsc.pl [port]
 use strict;

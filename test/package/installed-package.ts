@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ROOT } from './markdown.ts';
+import { ROOT } from '../support/markdown.ts';
 
 /** How a program ended, and what it wrote. */
 export interface Ended {
