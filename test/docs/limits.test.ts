@@ -25,6 +25,7 @@ import {
   CAMPAIGN_LIMIT_DEFAULT,
   CAMPAIGN_LIMIT_MAX,
   CAMPAIGN_PAGE_MAX,
+  CONNECTIONS_READ_PER_MS,
   CONNECTIONS_READ_PER_ROUND,
   DOCS_FILES_MAX,
   DOCS_FILES_PER_ADDRESS_MAX,
@@ -369,7 +370,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         `new connections, and bodies of more than ${UNREAD_BODY_BYTES_KEPT / BYTES_PER_KB} KiB and chunked ones, while they are read`,
-        `${READING_CLIENTS_MS_MAX} ms in a round of the event loop, ${BACKLOG_ROUND_MS} ms while connections wait to be accepted, none in a round that only accepts; then ${CONNECTIONS_READ_PER_ROUND} connections and ${BODIES_READ_PER_ROUND} piece of a body in a round, alternately by address in rotation and by time; bodies have ${READING_BODIES_SHARE * 100} % of the time while they take long`,
+        `${READING_CLIENTS_MS_MAX} ms in a round of the event loop, ${BACKLOG_ROUND_MS} ms while connections wait to be accepted, none in a round that only accepts; then ${CONNECTIONS_READ_PER_ROUND} connections, or ${CONNECTIONS_READ_PER_MS} for each millisecond of the round before, and ${BODIES_READ_PER_ROUND} piece of a body in a round, alternately by address in rotation and by time; bodies have ${READING_BODIES_SHARE * 100} % of the time while they take long`,
       ],
       [
         'bodies parsed and checked',

@@ -5,6 +5,7 @@ import type { Logger } from '../../application/ports/logger.ts';
 import type { RequestObserver } from '../../application/ports/request-observer.ts';
 import {
   BODIES_READ_PER_ROUND,
+  CONNECTIONS_READ_PER_MS,
   CONNECTIONS_READ_PER_ROUND,
   READING_BODIES_SHARE,
   READING_CLIENTS_MS_MAX,
@@ -113,7 +114,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const shedder = new LoadShedder(limits, clientAddress, { queues: new RequestQueues(backlog), knownKeys });
   const networkOfRequest = (request: IncomingMessage): string => networkOf(clientAddress(request));
   const msMax = (): number => backlog.roundMs(READING_CLIENTS_MS_MAX);
-  const newConnections = new FairReading({ msMax, perRound: CONNECTIONS_READ_PER_ROUND, share: 1 });
+  const newConnections = new FairReading({
+    msMax,
+    perRound: CONNECTIONS_READ_PER_ROUND,
+    perMs: CONNECTIONS_READ_PER_MS,
+    share: 1,
+  });
   const unreadBodies = new FairReading({
     msMax,
     perRound: BODIES_READ_PER_ROUND,

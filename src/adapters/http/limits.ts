@@ -133,8 +133,12 @@ export const WAITING_REQUESTS_MS_MAX = 4;
  * `UNREAD_BODY_BYTES_KEPT`, are read for as long.
  */
 export const READING_CLIENTS_MS_MAX = 2;
-/** How many waiting new connections are read in one round, and how many pieces of such bodies. */
+/**
+ * How many waiting new connections are read in one round, and how many pieces of such bodies. Behind a longer round as many
+ * connections are read as it took milliseconds.
+ */
 export const CONNECTIONS_READ_PER_ROUND = 4;
+export const CONNECTIONS_READ_PER_MS = 1;
 export const BODIES_READ_PER_ROUND = 1;
 /** Reading such bodies takes this share of the time while rounds of it take longer than they have. */
 export const READING_BODIES_SHARE = 0.25;

@@ -3,11 +3,16 @@ import { onNextRound } from '../../../../application/concurrency/next-round.ts';
 import { RoundTime } from '../../../../application/concurrency/round-time.ts';
 import { PausingRounds, type RoundTask } from './pausing-rounds.ts';
 
+/** What is read behind a longer round would make the next one longer still, in milliseconds. */
+const ROUND_MS_MAX = 50;
+
 interface FairReadingOptions {
   /** The milliseconds of a round; in one with 0 nothing that waits is read. */
   readonly msMax: () => number;
   /** What waits and may be read in one round: what it takes is not known when it begins. */
   readonly perRound: number;
+  /** What may be read in a longer round: so much for each millisecond of the round before. None by default. */
+  readonly perMs?: number;
   /** After a round in which reading took more than it has, all reading pauses, so that it takes this share of the time. */
   readonly share: number;
 }
@@ -26,6 +31,8 @@ export class FairReading {
   /** Of this round: when something was read first, and last. Null when nothing was. */
   #firstAt: number | null = null;
   #lastAt = 0;
+  /** When the last round began in which something could be read. */
+  #servedAt = 0;
 
   constructor(options: FairReadingOptions) {
     this.#options = options;
@@ -61,9 +68,17 @@ export class FairReading {
   }
 
   #serve(): void {
-    const { msMax, perRound } = this.#options;
-    if (msMax() === 0 || this.#rounds.isPaused) return;
-    for (let piece = 0; piece < perRound; piece += 1) this.#next()?.serveNext();
+    if (this.#options.msMax() === 0 || this.#rounds.isPaused) return;
+    for (let left = this.#pieces(); left > 0; left -= 1) this.#next()?.serveNext();
+  }
+
+  /** What may be read in this round. Nothing may have waited for long: no round counts as longer than `ROUND_MS_MAX`. */
+  #pieces(): number {
+    const { perRound, perMs = 0 } = this.#options;
+    const now = performance.now();
+    const roundMs = Math.min(now - this.#servedAt, ROUND_MS_MAX);
+    this.#servedAt = now;
+    return Math.max(perRound, Math.floor(roundMs * perMs));
   }
 
   /** By address in rotation and by time, alternately: one address with many clients waits for few, as do many addresses. */

@@ -76,6 +76,22 @@ it('nobody goes on before those who wait, and as many go on in a round as it say
   expect(wentOn.at(-1)).toBe('d');
 });
 
+it('behind a long round as many go on as its milliseconds allow, and behind an hour without any no more than behind 50', async () => {
+  reading = new FairReading({ msMax: () => roundMs, perRound: 2, perMs: 0.5, share: 1 });
+  now += 3_600_000;
+  roundMs = 0;
+  for (let client = 0; client < 33; client += 1) expect(mayGoOn('a')).toBe(false);
+  roundMs = MS_MAX;
+  await setImmediate();
+  expect(wentOn).toHaveLength(25);
+  now += 3;
+  await setImmediate();
+  expect(wentOn).toHaveLength(27);
+  now += 12;
+  await setImmediate();
+  expect(wentOn).toHaveLength(33);
+});
+
 it('a round that takes longer than it has is followed by a pause, and one that takes less is not', async () => {
   const read = (ms: number) => {
     reading.noteRead();
