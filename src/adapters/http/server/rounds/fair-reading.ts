@@ -3,7 +3,7 @@ import { onNextRound } from '../../../../application/concurrency/next-round.ts';
 import { RoundTime } from '../../../../application/concurrency/round-time.ts';
 import { PausingRounds, type RoundTask } from './pausing-rounds.ts';
 
-/** What is read behind a longer round would make the next one longer still, in milliseconds. */
+/** No round counts as longer, in milliseconds: what is read behind it would make the next one longer still. */
 const ROUND_MS_MAX = 50;
 
 interface FairReadingOptions {
@@ -31,8 +31,8 @@ export class FairReading {
   /** Of this round: when something was read first, and last. Null when nothing was. */
   #firstAt: number | null = null;
   #lastAt = 0;
-  /** When the last round began in which something could be read. */
-  #servedAt = 0;
+  /** When the last round began in which something could be read, or since when something waits. */
+  #roundBeganAt = 0;
 
   constructor(options: FairReadingOptions) {
     this.#options = options;
@@ -44,6 +44,7 @@ export class FairReading {
   mayGoOn(network: string, reader: RoundTask): boolean {
     const { waiting, isPaused } = this.#rounds;
     if (waiting.isEmpty && !isPaused && this.#time.isLeft()) return true;
+    if (waiting.isEmpty) this.#roundBeganAt = performance.now();
     this.#rounds.add(network, reader);
     return false;
   }
@@ -72,12 +73,12 @@ export class FairReading {
     for (let left = this.#pieces(); left > 0; left -= 1) this.#next()?.serveNext();
   }
 
-  /** What may be read in this round. Nothing may have waited for long: no round counts as longer than `ROUND_MS_MAX`. */
+  /** How much may be read in this round. */
   #pieces(): number {
     const { perRound, perMs = 0 } = this.#options;
     const now = performance.now();
-    const roundMs = Math.min(now - this.#servedAt, ROUND_MS_MAX);
-    this.#servedAt = now;
+    const roundMs = Math.min(now - this.#roundBeganAt, ROUND_MS_MAX);
+    this.#roundBeganAt = now;
     return Math.max(perRound, Math.floor(roundMs * perMs));
   }
 

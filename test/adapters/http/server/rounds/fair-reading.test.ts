@@ -76,12 +76,15 @@ it('nobody goes on before those who wait, and as many go on in a round as it say
   expect(wentOn.at(-1)).toBe('d');
 });
 
-it('behind a long round as many go on as its milliseconds allow, and behind an hour without any no more than behind 50', async () => {
+it('behind a long round as many go on as its milliseconds allow, behind an hour no more than behind 50, and behind time in which nobody waited as behind a short one', async () => {
   reading = new FairReading({ msMax: () => roundMs, perRound: 2, perMs: 0.5, share: 1 });
+  const wait = (clients: number): void => {
+    roundMs = 0;
+    for (let client = 0; client < clients; client += 1) expect(mayGoOn('a')).toBe(false);
+    roundMs = MS_MAX;
+  };
+  wait(33);
   now += 3_600_000;
-  roundMs = 0;
-  for (let client = 0; client < 33; client += 1) expect(mayGoOn('a')).toBe(false);
-  roundMs = MS_MAX;
   await setImmediate();
   expect(wentOn).toHaveLength(25);
   now += 3;
@@ -90,6 +93,12 @@ it('behind a long round as many go on as its milliseconds allow, and behind an h
   now += 12;
   await setImmediate();
   expect(wentOn).toHaveLength(33);
+  now += 60;
+  wait(3);
+  await setImmediate();
+  expect(wentOn).toHaveLength(35);
+  await setImmediate();
+  expect(wentOn).toHaveLength(36);
 });
 
 it('a round that takes longer than it has is followed by a pause, and one that takes less is not', async () => {
