@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ContainerModule } from 'inversify';
-import { HTTPS_PORT } from '../adapters/egress/webhook-url.ts';
+import { HTTPS_PORT } from '../adapters/egress/webhooks/webhook-url.ts';
 import type { ObservedReply } from '../adapters/http/server/writing/observed-reply.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { RabbitJobQueue } from '../adapters/rabbitmq/job-queue.ts';

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import {
   PROVIDER_CONNECTIONS_MAX,
   PROVIDER_REQUESTS_MAX,
-} from '../../src/adapters/egress/undici-provider-http.ts';
+} from '../../src/adapters/egress/providers/undici-provider-http.ts';
 import { PLACES_PER_KEPT } from '../../src/domain/providers/submission-share.ts';
 import { WAITING_MIN } from '../../src/domain/providers/waiting-limits.ts';
 import { HOUR_MS } from '../support/builders.ts';

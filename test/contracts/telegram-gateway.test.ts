@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { UndiciProviderHttp } from '../../src/adapters/egress/undici-provider-http.ts';
+import { UndiciProviderHttp } from '../../src/adapters/egress/providers/undici-provider-http.ts';
 import { nodeHmac } from '../../src/adapters/node/node-hmac.ts';
 import { TelegramGatewayCallback } from '../../src/adapters/telegram-gateway/telegram-gateway-callback.ts';
 import { TelegramGatewayProvider } from '../../src/adapters/telegram-gateway/telegram-gateway-provider.ts';

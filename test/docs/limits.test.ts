@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/egress/connections.ts';
-import { PROVIDER_RESPONSES_MS_MAX } from '../../src/adapters/egress/response-rounds.ts';
+import { PROVIDER_RESPONSES_MS_MAX } from '../../src/adapters/egress/providers/response-rounds.ts';
+import {
+  PROVIDER_CONNECTIONS_MAX,
+  PROVIDER_REQUESTS_MAX,
+} from '../../src/adapters/egress/providers/undici-provider-http.ts';
 import {
   HANDSHAKE_BYTES_MAX,
   HANDSHAKE_FREE_MS,
@@ -9,10 +12,7 @@ import {
   RESPONSE_FREE_MS,
 } from '../../src/adapters/egress/tls/peer-stream.ts';
 import { PEER_ROUND_MS, PROVIDER_SHARES, RECEIVER_SHARES } from '../../src/adapters/egress/tls/peer-time.ts';
-import {
-  PROVIDER_CONNECTIONS_MAX,
-  PROVIDER_REQUESTS_MAX,
-} from '../../src/adapters/egress/undici-provider-http.ts';
+import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/egress/webhooks/receiver-connections.ts';
 import {
   ACCEPTING_MS,
   BACKLOG_ROUND_MS,

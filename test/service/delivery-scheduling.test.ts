@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
-import { UndiciWebhookTransport } from '../../src/adapters/egress/undici-webhook-transport.ts';
+import { UndiciWebhookTransport } from '../../src/adapters/egress/webhooks/undici-webhook-transport.ts';
 import { RUN_RETENTION_JOB_ID } from '../../src/application/jobs/retention-jobs.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
 import type { WebhookTransport } from '../../src/application/ports/webhook-transport.ts';

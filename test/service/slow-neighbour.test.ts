@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
-import { UndiciWebhookTransport } from '../../src/adapters/egress/undici-webhook-transport.ts';
+import { UndiciWebhookTransport } from '../../src/adapters/egress/webhooks/undici-webhook-transport.ts';
 import { DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';

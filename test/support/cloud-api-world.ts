@@ -1,4 +1,4 @@
-import { UndiciProviderHttp } from '../../src/adapters/egress/undici-provider-http.ts';
+import { UndiciProviderHttp } from '../../src/adapters/egress/providers/undici-provider-http.ts';
 import { nodeHmac } from '../../src/adapters/node/node-hmac.ts';
 import type { Submission } from '../../src/application/ports/channel-provider.ts';
 import type { WhatsappDirectory } from '../../src/application/ports/whatsapp-directory.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { egressRules } from '../../adapters/egress/egress-rules.ts';
+import { egressRules } from '../../adapters/egress/webhooks/egress-rules.ts';
 import { hasAllAddresses, isNetwork } from '../../adapters/http/routing/ip-allow-list.ts';
 import { LOCK_TIMEOUT_MS } from '../../adapters/knex/postgres/postgres-dialect.ts';
 import { messageOf } from '../../application/errors/error-text.ts';

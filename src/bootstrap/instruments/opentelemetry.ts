@@ -1,4 +1,4 @@
-import { UndiciProviderHttp } from '../../adapters/egress/undici-provider-http.ts';
+import { UndiciProviderHttp } from '../../adapters/egress/providers/undici-provider-http.ts';
 import {
   tracedProvider,
   tracedRequests,

@@ -1,8 +1,8 @@
 import { ContainerModule } from 'inversify';
-import { ResponseRounds } from '../../adapters/egress/response-rounds.ts';
+import { ResponseRounds } from '../../adapters/egress/providers/response-rounds.ts';
+import { UndiciProviderHttp } from '../../adapters/egress/providers/undici-provider-http.ts';
 import { PeerTime, PROVIDER_SHARES } from '../../adapters/egress/tls/peer-time.ts';
 import { timedTls } from '../../adapters/egress/tls/timed-tls.ts';
-import { UndiciProviderHttp } from '../../adapters/egress/undici-provider-http.ts';
 import { type SimulatedMessage, Simulator } from '../../adapters/simulator/simulator.ts';
 import type { ChannelProvider, ChannelProviders } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';

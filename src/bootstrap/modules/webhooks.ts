@@ -1,5 +1,5 @@
 import { ContainerModule } from 'inversify';
-import { UndiciWebhookTransport } from '../../adapters/egress/undici-webhook-transport.ts';
+import { UndiciWebhookTransport } from '../../adapters/egress/webhooks/undici-webhook-transport.ts';
 import type { EgressConfig } from '../config/egress-config.ts';
 import { ports } from '../tokens.ts';
 

@@ -6,7 +6,7 @@ import {
   CloudApiPlatform,
 } from '../../../src/adapters/cloud-api/cloud-api-platform.ts';
 import { GraphApi } from '../../../src/adapters/cloud-api/graph-api.ts';
-import { UndiciProviderHttp } from '../../../src/adapters/egress/undici-provider-http.ts';
+import { UndiciProviderHttp } from '../../../src/adapters/egress/providers/undici-provider-http.ts';
 import { NodeEventLoop } from '../../../src/adapters/timer/node-event-loop.ts';
 import {
   CloudApiPeer,

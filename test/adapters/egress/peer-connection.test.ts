@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nameLookup } from '../../../src/adapters/egress/name-lookup.ts';
 import { connectPeer } from '../../../src/adapters/egress/peer-connection.ts';
-import { UndiciProviderHttp } from '../../../src/adapters/egress/undici-provider-http.ts';
+import { UndiciProviderHttp } from '../../../src/adapters/egress/providers/undici-provider-http.ts';
 import { NameServer } from '../../support/name-server.ts';
 import { portOf } from '../../support/port-of.ts';
 

@@ -1,4 +1,4 @@
-import { UndiciProviderHttp } from '../../../src/adapters/egress/undici-provider-http.ts';
+import { UndiciProviderHttp } from '../../../src/adapters/egress/providers/undici-provider-http.ts';
 import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import { httpGatewayKind } from '../../../src/bootstrap/providers/http-gateway.ts';
 import type { MadeProvider, ProviderTools } from '../../../src/bootstrap/providers/provider-kind.ts';

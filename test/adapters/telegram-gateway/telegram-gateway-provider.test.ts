@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { UndiciProviderHttp } from '../../../src/adapters/egress/undici-provider-http.ts';
+import { UndiciProviderHttp } from '../../../src/adapters/egress/providers/undici-provider-http.ts';
 import {
   REVOCATION_WAIT_MAX_MS,
   REVOCATIONS_IN_FLIGHT_MAX,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { UndiciProviderHttp } from '../../../src/adapters/egress/undici-provider-http.ts';
+import { UndiciProviderHttp } from '../../../src/adapters/egress/providers/undici-provider-http.ts';
 import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import type { WhatsappDirectory } from '../../../src/application/ports/whatsapp-directory.ts';
 import { secretIn } from '../../../src/bootstrap/providers/secret.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   PROVIDER_REQUESTS_MAX,
   UndiciProviderHttp,
-} from '../../../src/adapters/egress/undici-provider-http.ts';
+} from '../../../src/adapters/egress/providers/undici-provider-http.ts';
 import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import { cloudApiKind } from '../../../src/bootstrap/providers/cloud-api.ts';
 import { httpGatewayKind } from '../../../src/bootstrap/providers/http-gateway.ts';

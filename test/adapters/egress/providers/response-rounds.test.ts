@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { setImmediate as eventLoopRound } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { PROVIDER_RESPONSES_MS_MAX, ResponseRounds } from '../../../src/adapters/egress/response-rounds.ts';
-import { UndiciProviderHttp } from '../../../src/adapters/egress/undici-provider-http.ts';
-import { PROVIDER_RESPONSE_BYTES_MAX } from '../../../src/application/ports/provider-http.ts';
-import { portOf } from '../../support/port-of.ts';
+import {
+  PROVIDER_RESPONSES_MS_MAX,
+  ResponseRounds,
+} from '../../../../src/adapters/egress/providers/response-rounds.ts';
+import { UndiciProviderHttp } from '../../../../src/adapters/egress/providers/undici-provider-http.ts';
+import { PROVIDER_RESPONSE_BYTES_MAX } from '../../../../src/application/ports/provider-http.ts';
+import { portOf } from '../../../support/port-of.ts';
 
 /** Rounds whose clock is moved by hand, and what was handed on: by round of the event loop. */
 function aWorld() {

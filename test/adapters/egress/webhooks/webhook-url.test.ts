@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import { egressRules } from '../../../src/adapters/egress/egress-rules.ts';
-import { parseWebhookUrl } from '../../../src/adapters/egress/webhook-url.ts';
-import { specialUrls } from '../../support/special-addresses.ts';
+import { egressRules } from '../../../../src/adapters/egress/webhooks/egress-rules.ts';
+import { parseWebhookUrl } from '../../../../src/adapters/egress/webhooks/webhook-url.ts';
+import { specialUrls } from '../../../support/special-addresses.ts';
 import { goodUrls } from './good-urls.ts';
 
 const rules = egressRules([]);

@@ -8,7 +8,7 @@ export const IDLE_CONNECTIONS_MAX = 1_000;
  * Keep-alive connections, each a `Client` that carries one request at a time. Projects share none: what a receiver does on a
  * connection is the matter of one project. It does not limit how many there are, only how many are idle.
  */
-export class Connections {
+export class ReceiverConnections {
   readonly #options: Client.Options;
   readonly #connectorOf: ConnectorOf;
   /** All that are not closed yet, with the origin and the project that they are for. */

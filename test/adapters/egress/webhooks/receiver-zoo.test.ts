@@ -1,9 +1,9 @@
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { LoopbackSink } from '../../support/loopback-sink.ts';
-import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
-import type { Behaviour } from '../../support/tls-receiver.ts';
+import { LoopbackSink } from '../../../support/loopback-sink.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../../../support/openssl.ts';
+import type { Behaviour } from '../../../support/tls-receiver.ts';
 import {
   certificates,
   closeAll,

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import { ResponseTooLong } from './connection-errors.ts';
-import { HeaderLines } from './header-lines.ts';
-import type { LookupAll } from './name-lookup.ts';
-import { connectPeer } from './peer-connection.ts';
-import { type PeerLimits, PeerStream, RESPONSE_BYTES_MAX, RESPONSE_FREE_MS } from './tls/peer-stream.ts';
-import type { PeerTime } from './tls/peer-time.ts';
-import { PendingConnection, securedForHttp, strictSecureContext } from './tls/secure-connection.ts';
+import { ResponseTooLong } from '../connection-errors.ts';
+import { HeaderLines } from '../header-lines.ts';
+import type { LookupAll } from '../name-lookup.ts';
+import { connectPeer } from '../peer-connection.ts';
+import { type PeerLimits, PeerStream, RESPONSE_BYTES_MAX, RESPONSE_FREE_MS } from '../tls/peer-stream.ts';
+import type { PeerTime } from '../tls/peer-time.ts';
+import { PendingConnection, securedForHttp, strictSecureContext } from '../tls/secure-connection.ts';
 
 /** No more header lines in a row are read of one response of a provider. */
 export const PROVIDER_HEADER_LINES_MAX = 200;

@@ -1,7 +1,7 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { type Client, type Dispatcher, errors } from 'undici';
-import type { DeliveryFailure, DeliveryResult } from '../../domain/webhooks/delivery-result.ts';
-import { RESPONSE_START_BYTES_MAX, responseStart } from '../../domain/webhooks/response-start.ts';
+import type { DeliveryFailure, DeliveryResult } from '../../../domain/webhooks/delivery-result.ts';
+import { RESPONSE_START_BYTES_MAX, responseStart } from '../../../domain/webhooks/response-start.ts';
 import {
   AddressBlocked,
   ConnectTimeout,
@@ -9,8 +9,8 @@ import {
   NameBlocked,
   ResponseTooEarly,
   ResponseTooLong,
-} from './connection-errors.ts';
-import type { Connections } from './connections.ts';
+} from '../connection-errors.ts';
+import type { ReceiverConnections } from './receiver-connections.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 const PROTOCOL_ERROR_CODES = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INVALID_ARG)/;
@@ -25,9 +25,9 @@ export type ExchangeRequest = Dispatcher.DispatchOptions & { readonly origin: st
  * A receiver may close an idle connection in the moment in which it is used again. So a request that fails on such a
  * connection is sent once more, on a new one, within the same deadline.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class WebhookExchange implements Dispatcher.DispatchHandler {
   readonly #request: ExchangeRequest;
-  readonly #connections: Connections;
+  readonly #connections: ReceiverConnections;
   readonly #projectId: string;
   readonly #resolve: (result: DeliveryResult) => void;
   readonly #deadline: NodeJS.Timeout;
@@ -43,7 +43,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Over connections of the project. `resolve` is called exactly once. */
   constructor(
     request: ExchangeRequest,
-    connections: Connections,
+    connections: ReceiverConnections,
     projectId: string,
     timeoutMs: number,
     resolve: (result: DeliveryResult) => void,

@@ -1,16 +1,16 @@
 import type { LookupAddress } from 'node:dns';
 import { isIPv6 } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { guardedConnectors } from '../../../src/adapters/egress/egress-guard.ts';
-import { egressRules } from '../../../src/adapters/egress/egress-rules.ts';
-import type { LookupAll } from '../../../src/adapters/egress/name-lookup.ts';
-import { PeerTime, RECEIVER_SHARES } from '../../../src/adapters/egress/tls/peer-time.ts';
-import { UndiciWebhookTransport } from '../../../src/adapters/egress/undici-webhook-transport.ts';
-import { withCertificateAuthority } from '../../support/certificates.ts';
-import { LoopbackSink } from '../../support/loopback-sink.ts';
-import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
-import { specialIpv4, specialIpv6, specialUrls } from '../../support/special-addresses.ts';
-import { TlsReceiver } from '../../support/tls-receiver.ts';
+import type { LookupAll } from '../../../../src/adapters/egress/name-lookup.ts';
+import { PeerTime, RECEIVER_SHARES } from '../../../../src/adapters/egress/tls/peer-time.ts';
+import { guardedConnectors } from '../../../../src/adapters/egress/webhooks/egress-guard.ts';
+import { egressRules } from '../../../../src/adapters/egress/webhooks/egress-rules.ts';
+import { UndiciWebhookTransport } from '../../../../src/adapters/egress/webhooks/undici-webhook-transport.ts';
+import { withCertificateAuthority } from '../../../support/certificates.ts';
+import { LoopbackSink } from '../../../support/loopback-sink.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../../../support/openssl.ts';
+import { specialIpv4, specialIpv6, specialUrls } from '../../../support/special-addresses.ts';
+import { TlsReceiver } from '../../../support/tls-receiver.ts';
 
 /** An address of the public internet; every test ends before it would be connected to. */
 const PUBLIC: LookupAddress = { address: '93.184.216.34', family: 4 };

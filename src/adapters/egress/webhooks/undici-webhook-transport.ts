@@ -1,14 +1,14 @@
-import type { WebhookRequest, WebhookTransport } from '../../application/ports/webhook-transport.ts';
-import { remembered } from '../../application/remembered.ts';
-import { DELIVERY_ATTEMPT_TIMEOUT_MS } from '../../application/webhooks/delivery-limits.ts';
-import type { DeliveryResult } from '../../domain/webhooks/delivery-result.ts';
-import { Connections } from './connections.ts';
+import type { WebhookRequest, WebhookTransport } from '../../../application/ports/webhook-transport.ts';
+import { remembered } from '../../../application/remembered.ts';
+import { DELIVERY_ATTEMPT_TIMEOUT_MS } from '../../../application/webhooks/delivery-limits.ts';
+import type { DeliveryResult } from '../../../domain/webhooks/delivery-result.ts';
+import { type LookupAll, nameLookup } from '../name-lookup.ts';
+import { RESPONSE_BYTES_MAX } from '../tls/peer-stream.ts';
+import { PeerTime, RECEIVER_SHARES } from '../tls/peer-time.ts';
 import { guardedConnectors } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
-import { Exchange } from './exchange.ts';
-import { type LookupAll, nameLookup } from './name-lookup.ts';
-import { RESPONSE_BYTES_MAX } from './tls/peer-stream.ts';
-import { PeerTime, RECEIVER_SHARES } from './tls/peer-time.ts';
+import { ReceiverConnections } from './receiver-connections.ts';
+import { WebhookExchange } from './webhook-exchange.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
 
 export interface UndiciWebhookTransportOptions {
@@ -44,7 +44,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #ports: ReadonlySet<number>;
   readonly #timeoutMs: number;
   readonly #peerTime = new PeerTime(RECEIVER_SHARES);
-  readonly #connections: Connections;
+  readonly #connections: ReceiverConnections;
   /** By the rules alone, which do not change; what a name leads to is checked on every connection. */
   readonly #target = remembered(TARGETS_KEPT_MAX, (url: string) => this.#targetOf(url));
   readonly #inFlight = new Set<Promise<DeliveryResult>>();
@@ -55,7 +55,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
     this.#rules = egressRules(options.allowedNetworks ?? []);
     this.#ports = new Set(options.allowedPorts ?? [HTTPS_PORT]);
     this.#timeoutMs = options.timeoutMs ?? DELIVERY_ATTEMPT_TIMEOUT_MS;
-    this.#connections = new Connections(
+    this.#connections = new ReceiverConnections(
       {
         // Above 1 the next request is sent while what follows a response is unread, and may be taken for its response.
         pipelining: 1,
@@ -92,7 +92,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
         // Blocking, undici would search for the next request at the head of every response.
         blocking: false,
       } as const;
-      new Exchange(sent, this.#connections, request.projectId, this.#timeoutMs, resolve);
+      new WebhookExchange(sent, this.#connections, request.projectId, this.#timeoutMs, resolve);
     });
     this.#inFlight.add(exchange);
     void exchange.then(() => this.#inFlight.delete(exchange));

@@ -1,10 +1,10 @@
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { DeliveryResult } from '../../../src/domain/webhooks/delivery-result.ts';
-import { holdTimers, runTimers } from '../../support/held-timers.ts';
-import { LoopbackSink } from '../../support/loopback-sink.ts';
-import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
-import type { Behaviour } from '../../support/tls-receiver.ts';
+import type { DeliveryResult } from '../../../../src/domain/webhooks/delivery-result.ts';
+import { holdTimers, runTimers } from '../../../support/held-timers.ts';
+import { LoopbackSink } from '../../../support/loopback-sink.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../../../support/openssl.ts';
+import type { Behaviour } from '../../../support/tls-receiver.ts';
 import {
   closeAll,
   DEADLINE_MS,

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { nextTick } from 'node:process';
-import { nextRound } from '../../application/concurrency/next-round.ts';
-import { RotatingQueue } from '../../application/concurrency/rotating-queue.ts';
-import { RoundTime } from '../../application/concurrency/round-time.ts';
+import { nextRound } from '../../../application/concurrency/next-round.ts';
+import { RotatingQueue } from '../../../application/concurrency/rotating-queue.ts';
+import { RoundTime } from '../../../application/concurrency/round-time.ts';
 
 /** How long the responses of all providers are handed on and read in one round of the event loop, in milliseconds. */
 export const PROVIDER_RESPONSES_MS_MAX = 5;

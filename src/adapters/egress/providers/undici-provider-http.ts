@@ -1,23 +1,23 @@
 import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Agent } from 'undici';
-import { PROVIDER_WAIT_MS } from '../../application/ports/channel-provider.ts';
+import { PROVIDER_WAIT_MS } from '../../../application/ports/channel-provider.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
   PROVIDER_RESPONSE_MS,
   type ProviderHttp,
   type ProviderRequest,
   type ProviderResponse,
-} from '../../application/ports/provider-http.ts';
-import { FairQueue } from '../../application/providers/fair-queue.ts';
-import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import type { ProviderCapacity } from '../../domain/providers/provider-capacity.ts';
-import type { SubmitResult } from '../../domain/providers/submit-result.ts';
-import type { LookupAll } from './name-lookup.ts';
+} from '../../../application/ports/provider-http.ts';
+import { FairQueue } from '../../../application/providers/fair-queue.ts';
+import type { Backlog } from '../../../domain/jobs/fair-share.ts';
+import type { ProviderCapacity } from '../../../domain/providers/provider-capacity.ts';
+import type { SubmitResult } from '../../../domain/providers/submit-result.ts';
+import type { LookupAll } from '../name-lookup.ts';
+import { PeerTime, PROVIDER_SHARES } from '../tls/peer-time.ts';
 import { type CallDeadlines, ProviderCall } from './provider-call.ts';
 import { providerConnector } from './provider-connector.ts';
 import { ResponseRounds } from './response-rounds.ts';
-import { PeerTime, PROVIDER_SHARES } from './tls/peer-time.ts';
 
 /** Fresh requests in flight to one provider; more wait. One that gets no response for long takes no place of others. */
 export const PROVIDER_REQUESTS_MAX = 64;

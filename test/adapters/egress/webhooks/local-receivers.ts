@@ -3,11 +3,11 @@ import type { TlsOptions } from 'node:tls';
 import {
   UndiciWebhookTransport,
   type UndiciWebhookTransportOptions,
-} from '../../../src/adapters/egress/undici-webhook-transport.ts';
-import type { DeliveryResult } from '../../../src/domain/webhooks/delivery-result.ts';
-import { withCertificateAuthority } from '../../support/certificates.ts';
-import { hasOpenssl } from '../../support/openssl.ts';
-import { type Behaviour, TlsReceiver } from '../../support/tls-receiver.ts';
+} from '../../../../src/adapters/egress/webhooks/undici-webhook-transport.ts';
+import type { DeliveryResult } from '../../../../src/domain/webhooks/delivery-result.ts';
+import { withCertificateAuthority } from '../../../support/certificates.ts';
+import { hasOpenssl } from '../../../support/openssl.ts';
+import { type Behaviour, TlsReceiver } from '../../../support/tls-receiver.ts';
 
 export const HOST = 'receiver.example.com';
 /** The deadline for receivers that never end a response. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseRetryAfter } from '../../../src/adapters/egress/retry-after.ts';
+import { parseRetryAfter } from '../../../../src/adapters/egress/webhooks/retry-after.ts';
 
 /** 2026-10-21T07:28:00Z */
 const NOW = 1_792_567_680_000;

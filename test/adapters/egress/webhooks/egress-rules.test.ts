@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { egressRules } from '../../../src/adapters/egress/egress-rules.ts';
-import { specialIpv4, specialIpv6 } from '../../support/special-addresses.ts';
+import { egressRules } from '../../../../src/adapters/egress/webhooks/egress-rules.ts';
+import { specialIpv4, specialIpv6 } from '../../../support/special-addresses.ts';
 
 describe('without exceptions', () => {
   const rules = egressRules([]);

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { domainToUnicode } from 'node:url';
-import { WEBHOOK_URL_CHARACTERS_MAX } from '../../domain/webhooks/webhook-limits.ts';
+import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../domain/webhooks/webhook-limits.ts';
 import type { EgressRules } from './egress-rules.ts';
 
 export const HTTPS_PORT = 443;

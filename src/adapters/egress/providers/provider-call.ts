@@ -1,16 +1,16 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { Dispatcher } from 'undici';
-import { BodyPieces, RESPONSE_PIECES } from '../../application/body-pieces.ts';
-import { codeOrName } from '../../application/errors/error-text.ts';
-import { GrowingBuffer } from '../../application/growing-buffer.ts';
-import { WAITED_TOO_LONG_REASON } from '../../application/ports/channel-provider.ts';
+import { BodyPieces, RESPONSE_PIECES } from '../../../application/body-pieces.ts';
+import { codeOrName } from '../../../application/errors/error-text.ts';
+import { GrowingBuffer } from '../../../application/growing-buffer.ts';
+import { WAITED_TOO_LONG_REASON } from '../../../application/ports/channel-provider.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
   type ProviderRequest,
   type ProviderResponse,
-} from '../../application/ports/provider-http.ts';
-import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import { INSTALLATION } from '../../domain/jobs/job.ts';
+} from '../../../application/ports/provider-http.ts';
+import type { Backlog } from '../../../domain/jobs/fair-share.ts';
+import { INSTALLATION } from '../../../domain/jobs/job.ts';
 
 /** More responses below 200 before the one that counts are a flood: they have no body that could be counted. */
 const INFORMATIONAL_RESPONSES_MAX = 10;

@@ -9,28 +9,28 @@ import {
 import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PROVIDER_HEADER_LINES_MAX } from '../../../src/adapters/egress/provider-connector.ts';
-import { PeerTime, type PeerWork, PROVIDER_SHARES } from '../../../src/adapters/egress/tls/peer-time.ts';
+import { PROVIDER_HEADER_LINES_MAX } from '../../../../src/adapters/egress/providers/provider-connector.ts';
 import {
   PROVIDER_CONNECTIONS_MAX,
   PROVIDER_REQUESTS_MAX,
   PROVIDER_REQUESTS_PER_CONNECTION_MAX,
   UndiciProviderHttp,
-} from '../../../src/adapters/egress/undici-provider-http.ts';
+} from '../../../../src/adapters/egress/providers/undici-provider-http.ts';
+import { PeerTime, type PeerWork, PROVIDER_SHARES } from '../../../../src/adapters/egress/tls/peer-time.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
   type ProviderRequest,
   type ProviderResponse,
-} from '../../../src/application/ports/provider-http.ts';
-import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
-import { PLACES_PER_KEPT } from '../../../src/domain/providers/submission-share.ts';
-import { rejectedAs } from '../../../src/domain/providers/submit-result.ts';
-import { withCertificateAuthority } from '../../support/certificates.ts';
-import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
-import { portOf } from '../../support/port-of.ts';
-import type { Behaviour } from '../../support/tls-receiver.ts';
-import { until } from '../../support/until.ts';
-import { certificates, closeAll, OK, receive } from './local-receivers.ts';
+} from '../../../../src/application/ports/provider-http.ts';
+import type { JobPriority } from '../../../../src/domain/jobs/job-priority.ts';
+import { PLACES_PER_KEPT } from '../../../../src/domain/providers/submission-share.ts';
+import { rejectedAs } from '../../../../src/domain/providers/submit-result.ts';
+import { withCertificateAuthority } from '../../../support/certificates.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../../../support/openssl.ts';
+import { portOf } from '../../../support/port-of.ts';
+import type { Behaviour } from '../../../support/tls-receiver.ts';
+import { until } from '../../../support/until.ts';
+import { certificates, closeAll, OK, receive } from '../webhooks/local-receivers.ts';
 
 /** Notes whose work it is, and holds it while told to. */
 class HoldingTime extends PeerTime {

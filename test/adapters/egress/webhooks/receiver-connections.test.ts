@@ -3,12 +3,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { buildConnector, type Client } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Connections, IDLE_CONNECTIONS_MAX } from '../../../src/adapters/egress/connections.ts';
+import {
+  IDLE_CONNECTIONS_MAX,
+  ReceiverConnections,
+} from '../../../../src/adapters/egress/webhooks/receiver-connections.ts';
 
 let server: Server;
 let origin: string;
 let sockets: Socket[];
-let connections: Connections;
+let connections: ReceiverConnections;
 
 beforeEach(async () => {
   sockets = [];
@@ -17,7 +20,7 @@ beforeEach(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  connections = new Connections({ pipelining: 1 }, () => buildConnector({}));
+  connections = new ReceiverConnections({ pipelining: 1 }, () => buildConnector({}));
 });
 afterEach(async () => {
   await connections.close();

@@ -4,17 +4,20 @@ import { performance } from 'node:perf_hooks';
 import { createServer } from 'node:tls';
 import { Client } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ConnectorOf, guardedConnectors } from '../../../src/adapters/egress/egress-guard.ts';
-import { egressRules } from '../../../src/adapters/egress/egress-rules.ts';
 import {
   HANDSHAKE_FREE_MS,
   HEADER_LINES_MAX,
   RESPONSE_BYTES_MAX,
-} from '../../../src/adapters/egress/tls/peer-stream.ts';
-import type { PeerTime, PeerWork } from '../../../src/adapters/egress/tls/peer-time.ts';
-import { costlyChain, withCertificateAuthority } from '../../support/certificates.ts';
-import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
-import { until } from '../../support/until.ts';
+} from '../../../../src/adapters/egress/tls/peer-stream.ts';
+import type { PeerTime, PeerWork } from '../../../../src/adapters/egress/tls/peer-time.ts';
+import {
+  type ConnectorOf,
+  guardedConnectors,
+} from '../../../../src/adapters/egress/webhooks/egress-guard.ts';
+import { egressRules } from '../../../../src/adapters/egress/webhooks/egress-rules.ts';
+import { costlyChain, withCertificateAuthority } from '../../../support/certificates.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../../../support/openssl.ts';
+import { until } from '../../../support/until.ts';
 import {
   certificates,
   closeAll,

@@ -1,12 +1,12 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import { AddressBlocked, HandshakeFailed, NameBlocked } from './connection-errors.ts';
+import { AddressBlocked, HandshakeFailed, NameBlocked } from '../connection-errors.ts';
+import { type LookupAll, lookupFunction } from '../name-lookup.ts';
+import { TCP_KEEP_ALIVE_DELAY_MS } from '../peer-connection.ts';
+import { PeerStream, RECEIVER_LIMITS } from '../tls/peer-stream.ts';
+import type { PeerTime } from '../tls/peer-time.ts';
+import { PendingConnection, securedForHttp, strictSecureContext } from '../tls/secure-connection.ts';
 import type { EgressRules } from './egress-rules.ts';
-import { type LookupAll, lookupFunction } from './name-lookup.ts';
-import { TCP_KEEP_ALIVE_DELAY_MS } from './peer-connection.ts';
-import { PeerStream, RECEIVER_LIMITS } from './tls/peer-stream.ts';
-import type { PeerTime } from './tls/peer-time.ts';
-import { PendingConnection, securedForHttp, strictSecureContext } from './tls/secure-connection.ts';
 import { HTTPS_PORT } from './webhook-url.ts';
 
 export interface EgressGuardOptions {
