@@ -1,4 +1,4 @@
-import { startHarness } from '../dist/bootstrap/harness.js';
+import { startHarness } from '../dist/bootstrap/harness/harness.js';
 
 /**
  * A short tour of the service, inside this process: a database in memory, simulated channels, and a clock that

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import openapiTS, { astToString, COMMENT_HEADER, type OpenAPI3 } from 'openapi-typescript';
-import { startHarness } from '../src/bootstrap/harness.ts';
+import { startHarness } from '../src/bootstrap/harness/harness.ts';
 
 /** Where the types of the interface are kept, as the client imports them. */
 export const OPENAPI_TYPES_FILE = join(import.meta.dirname, '../src/client/openapi-types.ts');

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startHarness } from '../src/bootstrap/harness.ts';
+import { startHarness } from '../src/bootstrap/harness/harness.ts';
 
 /** Writes the document that the service serves to docs/openapi.json. */
 const harness = await startHarness();

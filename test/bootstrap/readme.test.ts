@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { startHarness } from '../../src/bootstrap/harness.ts';
+import { startHarness } from '../../src/bootstrap/harness/harness.ts';
 import { HttpsReceiver } from '../support/https-receiver.ts';
 import { codeBlocks, Page, ROOT } from '../support/markdown.ts';
 import { hasOpenssl } from '../support/openssl.ts';
@@ -46,7 +46,7 @@ describe('the code of README.md', () => {
 
   it('the test with the harness in README.md passes', async () => {
     const [example = ''] = codeBlocks(README.section('## A test of your own program'), 'ts');
-    const harness = pathToFileURL(join(ROOT, 'src/bootstrap/harness.ts')).href;
+    const harness = pathToFileURL(join(ROOT, 'src/bootstrap/harness/harness.ts')).href;
     expect(example).toContain("from 'barid/harness'");
     const { stdout, stderr } = await run(example.replace("'barid/harness'", `'${harness}'`), [
       '--test-reporter=tap',

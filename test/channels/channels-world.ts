@@ -1,5 +1,5 @@
 import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
-import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
+import type { Harness, HarnessOptions } from '../../src/bootstrap/harness/harness.ts';
 import {
   ACCESS_TOKEN,
   APP_SECRET,

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, it, vi } from 'vitest';
-import { startHarness } from '../../src/bootstrap/harness.ts';
+import { startHarness } from '../../src/bootstrap/harness/harness.ts';
 import { ownIdGateway, RECEIPTS_TOKEN, receiptPath } from '../support/own-id-gateway.ts';
 import { portOf } from '../support/port-of.ts';
 import { LIVE_KEY, seedWith } from '../support/seeds.ts';

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, it, test } from 'vitest';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
-import type { HarnessOptions } from '../../src/bootstrap/harness.ts';
+import type { HarnessOptions } from '../../src/bootstrap/harness/harness.ts';
 import * as everything from '../../src/client/client.ts';
 import {
   AddressNotAllowedError,

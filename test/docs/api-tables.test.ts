@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { ERROR_CODE_MEANINGS, ERROR_CODES } from '../../src/adapters/http/replies/error-codes.ts';
 import * as knownErrors from '../../src/adapters/http/replies/known-errors.ts';
-import { startHarness } from '../../src/bootstrap/harness.ts';
+import { startHarness } from '../../src/bootstrap/harness/harness.ts';
 import { anchorOf, Page, ROOT, tables, unquoted } from '../support/markdown.ts';
 
 /** A JSON schema, as far as the names of its fields go. */

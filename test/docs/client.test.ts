@@ -41,7 +41,7 @@ async function run(code: string, environment: NodeJS.ProcessEnv, options: readon
     file,
     code
       .replace("'barid/client'", sourceOf('client/client.ts'))
-      .replace("'barid/harness'", sourceOf('bootstrap/harness.ts')),
+      .replace("'barid/harness'", sourceOf('bootstrap/harness/harness.ts')),
   );
   const { NODE_TEST_CONTEXT: _, VITEST: __, ...inherited } = process.env;
   try {

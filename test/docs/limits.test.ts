@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { HEADER_LINES_MAX } from '../../src/adapters/egress/header-lines.ts';
 import { PROVIDER_RESPONSES_MS_MAX } from '../../src/adapters/egress/providers/response-rounds.ts';
 import {
   PROVIDER_CONNECTIONS_MAX,
@@ -7,7 +8,6 @@ import {
 import {
   HANDSHAKE_BYTES_MAX,
   HANDSHAKE_FREE_MS,
-  HEADER_LINES_MAX,
   RESPONSE_BYTES_MAX,
   RESPONSE_FREE_MS,
 } from '../../src/adapters/egress/tls/peer-stream.ts';

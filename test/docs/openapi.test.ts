@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { OpenApi, Operation } from '../../src/adapters/http/openapi/open-api.ts';
-import { startHarness } from '../../src/bootstrap/harness.ts';
+import { startHarness } from '../../src/bootstrap/harness/harness.ts';
 import { ROOT } from '../support/markdown.ts';
 
 type Json = Readonly<Record<string, unknown>>;

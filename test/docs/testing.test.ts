@@ -31,7 +31,7 @@ function runTest(code: string, commands = ''): string {
     writeFileSync(
       join(folder, 'code.test.mts'),
       code
-        .replace("'barid/harness'", `'${sourceOf('harness.ts')}'`)
+        .replace("'barid/harness'", `'${sourceOf('harness/harness.ts')}'`)
         .replace("'barid/webhooks'", `'${sourceOf('verify-webhook.ts')}'`),
     );
     const { NODE_TEST_CONTEXT: _, VITEST: __, ...environment } = process.env;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
-import { type Harness, startHarness } from '../../src/bootstrap/harness.ts';
+import { type Harness, startHarness } from '../../src/bootstrap/harness/harness.ts';
 import { ADMIN_TOKEN, admin } from '../support/admin.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 import type { RequestAction } from './actions.ts';

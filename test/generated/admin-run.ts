@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { type RequestAction, requestOf } from './actions.ts';
 import type { StatusTable } from './generated-run.ts';
 import { operationsOf } from './operations.ts';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
 import { DEMO_SEED } from '../../src/bootstrap/config/demo-seed.ts';
 import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
-import { type Harness, startHarness } from '../../src/bootstrap/harness.ts';
+import { type Harness, startHarness } from '../../src/bootstrap/harness/harness.ts';
 import { portOf } from '../support/port-of.ts';
 import type { Target } from './generated-run.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { ADMIN_TOKEN, runAdmin } from '../support/admin.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inboundEventsOf } from '../../src/bootstrap/commands/webhooks-command.ts';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { verifyWebhook } from '../../src/bootstrap/verify-webhook.ts';
 import { ADMIN_TOKEN, admin, codeOf, done } from '../support/admin.ts';
 import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { ADMIN_TOKEN, admin } from '../support/admin.ts';
 import { deadLettered } from '../support/dead-letter.ts';
 import { startService } from '../support/running-service.ts';

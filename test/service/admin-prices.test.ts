@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/bootstrap/config/config.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { Service } from '../../src/bootstrap/service.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';

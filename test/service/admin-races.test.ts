@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/bootstrap/config/config.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
 import { readSeed } from '../../src/bootstrap/config/seed-file.ts';
-import type { Harness, HarnessReply } from '../../src/bootstrap/harness.ts';
+import type { Harness, HarnessReply } from '../../src/bootstrap/harness/harness.ts';
 import { Service } from '../../src/bootstrap/service.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Harness, HarnessReply } from '../../src/bootstrap/harness.ts';
+import type { Harness, HarnessReply } from '../../src/bootstrap/harness/harness.ts';
 import { ADMIN_TOKEN, codeOf } from '../support/admin.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { WHATSAPP_RESOURCES_MAX, WHATSAPP_TREE_BYTES_MAX } from '../../src/adapters/http/limits.ts';
-import type { Harness, HarnessReply, HarnessRequest } from '../../src/bootstrap/harness.ts';
+import type { Harness, HarnessReply, HarnessRequest } from '../../src/bootstrap/harness/harness.ts';
 import { ADMIN_TOKEN, codeOf } from '../support/admin.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith } from '../support/seeds.ts';

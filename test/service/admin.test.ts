@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { depositEntry } from '../../src/domain/billing/ledger.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import { ADMIN_TOKEN, admin, codeOf, done } from '../support/admin.ts';

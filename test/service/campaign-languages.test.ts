@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import {
   attach,
   BODY,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import type { Environment } from '../../src/domain/access/project.ts';
 import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
 import {

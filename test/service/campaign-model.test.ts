@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { problemsOf } from '../../src/application/billing/audit-ledger.ts';
 import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import {
   CAMPAIGNS,
   campaignSeed,

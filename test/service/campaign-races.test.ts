@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Harness, HarnessReply } from '../../src/bootstrap/harness.ts';
+import type { Harness, HarnessReply } from '../../src/bootstrap/harness/harness.ts';
 import { aTestNumber } from '../support/builders.ts';
 import {
   ask,

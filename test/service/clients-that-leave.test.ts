@@ -5,7 +5,7 @@ import {
   SLOW_BODY_MS,
 } from '../../src/adapters/http/limits.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { RawConnection } from '../adapters/http/raw-connection.ts';
 import { CAMPAIGNS, startWithCampaigns, UNKNOWN_ID } from '../support/campaigns.ts';
 import { holdTimers, runTimers } from '../support/held-timers.ts';

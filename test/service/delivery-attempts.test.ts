@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
 import type { SubmissionReceipt } from '../../src/application/ports/provider-events.ts';
-import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
+import type { Harness, HarnessOptions } from '../../src/bootstrap/harness/harness.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/domain/jobs/job.ts';
 import { destinationKey } from '../../src/domain/webhooks/destination.ts';

@@ -7,7 +7,7 @@ import { RUN_RETENTION_JOB_ID } from '../../src/application/jobs/retention-jobs.
 import { deliverWebhooksJob, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
 import type { WebhookTransport } from '../../src/application/ports/webhook-transport.ts';
 import { DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/domain/jobs/job.ts';
 import { aWebhookEvent } from '../support/builders.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HarnessOptions } from '../../src/bootstrap/harness.ts';
+import type { HarnessOptions } from '../../src/bootstrap/harness/harness.ts';
 import { startService } from '../support/running-service.ts';
 import { LIVE_KEY, seedWith, verification } from '../support/seeds.ts';
 

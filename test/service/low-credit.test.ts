@@ -1,6 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
 import { verifyWebhook } from '../../src/bootstrap/verify-webhook.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';

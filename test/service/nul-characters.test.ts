@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { operationsOf } from '../generated/operations.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';
 import { startService } from '../support/running-service.ts';

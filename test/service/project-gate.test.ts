@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { PROJECT_REQUESTS_MAX, PROJECT_REQUESTS_PER_PROJECT_MAX } from '../../src/adapters/http/limits.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { routeFamilies } from '../../src/bootstrap/routes/customer-routes.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import { RawConnection } from '../adapters/http/raw-connection.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { created, PLAN, post, read, started, startWithCampaigns } from '../support/campaigns.ts';
 import { startService } from '../support/running-service.ts';
 import { verification } from '../support/seeds.ts';

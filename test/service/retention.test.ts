@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { problemsOf } from '../../src/application/billing/audit-ledger.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';
 import { HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';

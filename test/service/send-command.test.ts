@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { barid } from '../support/barid.ts';
 import { freePort } from '../support/private-server.ts';
 import { startService } from '../support/running-service.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { RUN_RETENTION_JOB_ID } from '../../src/application/jobs/retention-jobs.ts';
 import { WHATSAPP_SYNC_INTERVAL_MS } from '../../src/application/jobs/whatsapp-jobs.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/config/demo-seed.ts';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import {
   channelsOf,
   MetaAccount,

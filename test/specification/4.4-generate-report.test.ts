@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { NINE, OTHER_KEY, PARAMETERS, started, startWithCampaigns } from '../support/campaigns.ts';
 import { linesOf, reportOf } from '../support/reports.ts';
 import { verification } from '../support/seeds.ts';

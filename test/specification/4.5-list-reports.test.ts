@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { OTHER_KEY, startWithCampaigns } from '../support/campaigns.ts';
 import { reportOf } from '../support/reports.ts';
 import { DAY, errorOf, SECOND, startWith } from './world.ts';

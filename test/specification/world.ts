@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
-import type { Harness, HarnessOptions, HarnessReply } from '../../src/bootstrap/harness.ts';
+import type { Harness, HarnessOptions, HarnessReply } from '../../src/bootstrap/harness/harness.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Harness, HarnessReply, HarnessRequest } from '../../src/bootstrap/harness.ts';
+import type { Harness, HarnessReply, HarnessRequest } from '../../src/bootstrap/harness/harness.ts';
 import { barid } from './barid.ts';
 
 /** The token of the operator. */

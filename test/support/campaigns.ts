@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { DEMO_SEED } from '../../src/bootstrap/config/demo-seed.ts';
 import type { SeedFile } from '../../src/bootstrap/config/seed-file.ts';
-import type { Harness, HarnessReply } from '../../src/bootstrap/harness.ts';
+import type { Harness, HarnessReply } from '../../src/bootstrap/harness/harness.ts';
 import { aTestNumber } from './builders.ts';
 import { startService } from './running-service.ts';
 import { seedWith } from './seeds.ts';

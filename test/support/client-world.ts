@@ -1,4 +1,4 @@
-import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
+import type { Harness, HarnessOptions } from '../../src/bootstrap/harness/harness.ts';
 import { type BaridClient, type BaridClientOptions, createBaridClient } from '../../src/client/client.ts';
 import { startService } from './running-service.ts';
 

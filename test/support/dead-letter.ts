@@ -1,4 +1,4 @@
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 import { verification } from './seeds.ts';
 
 const NUMBER = '9647701234567';

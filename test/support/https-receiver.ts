@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { HarnessOptions } from '../../src/bootstrap/harness.ts';
+import type { HarnessOptions } from '../../src/bootstrap/harness/harness.ts';
 import { withCertificateAuthority } from './certificates.ts';
 import { hasOpenssl } from './openssl.ts';
 

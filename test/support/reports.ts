@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness/harness.ts';
 
 /** What tests read of a report. */
 export interface MadeReport {

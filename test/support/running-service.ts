@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import { messageOf } from '../../src/application/errors/error-text.ts';
-import { type Harness, type HarnessOptions, startHarness } from '../../src/bootstrap/harness.ts';
+import { type Harness, type HarnessOptions, startHarness } from '../../src/bootstrap/harness/harness.ts';
 import { documentedReplies } from './documented-replies.ts';
 
 /** A harness that is closed after the test, and fails it when a reply was not as documented. */

@@ -1,3 +1,8 @@
+import { ResponseTooLong } from './connection-errors.ts';
+
+/** The most header lines in a row of one response: of a head or of trailers without an end each is held in memory. */
+export const HEADER_LINES_MAX = 200;
+
 const LINE_FEED = 0x0a;
 const TAB = 0x09;
 const BLANK = 0x20;
@@ -18,6 +23,12 @@ export class HeaderLines {
   /** Those up to the end of what was read. */
   get inRow(): number {
     return this.#inRow;
+  }
+
+  /** Why the connection ends; null while there are at most `HEADER_LINES_MAX`. */
+  get error(): ResponseTooLong | null {
+    if (this.#inRow <= HEADER_LINES_MAX) return null;
+    return new ResponseTooLong(`More than ${HEADER_LINES_MAX} header lines in a row`);
   }
 
   /** A new response begins. */

@@ -8,9 +8,6 @@ import { type PeerLimits, PeerStream, RESPONSE_BYTES_MAX, RESPONSE_FREE_MS } fro
 import type { PeerTime } from '../tls/peer-time.ts';
 import { PendingConnection, securedForHttp, strictSecureContext } from '../tls/secure-connection.ts';
 
-/** No more header lines in a row are read of one response of a provider. */
-export const PROVIDER_HEADER_LINES_MAX = 200;
-
 /** What a response may have beside its body and as much framing, in bytes. */
 const HEAD_BYTES_MAX = 32 * 1024;
 /** A response in TLS may have this many times as much. */
@@ -87,14 +84,9 @@ function limitResponses(socket: Socket, bytesMax: () => number): void {
     if (chunk === null) return null;
     lines.read(chunk);
     bytes += chunk.length;
-    if (lines.inRow > PROVIDER_HEADER_LINES_MAX) {
-      socket.destroy(new ResponseTooLong(`More than ${PROVIDER_HEADER_LINES_MAX} header lines in a row`));
-      return null;
-    }
-    if (bytes > bytesMax()) {
-      socket.destroy(new ResponseTooLong('More framing than body'));
-      return null;
-    }
-    return chunk;
+    const error = lines.error ?? (bytes > bytesMax() ? new ResponseTooLong('More framing than body') : null);
+    if (error === null) return chunk;
+    socket.destroy(error);
+    return null;
   };
 }

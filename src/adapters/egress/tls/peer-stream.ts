@@ -4,15 +4,14 @@ import { setImmediate } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
 import { HandshakeFailed, NothingRead, ResponseTooEarly, ResponseTooLong } from '../connection-errors.ts';
 import { HeaderLines } from '../header-lines.ts';
-import type { PeerTime, PeerWork } from './peer-time.ts';
+import type { PeerTime } from './peer-time.ts';
+import type { PeerWork } from './peer-work.ts';
 import { TlsRecords } from './tls-records.ts';
 
 /** No more than this is read of a handshake: four certificates with many names are half of it. */
 export const HANDSHAKE_BYTES_MAX = 16_384;
 /** No more than this is read of one response of a receiver, whatever it consists of: what it says means little to us. */
 export const RESPONSE_BYTES_MAX = 65_536;
-/** No more header lines in a row are read of one response: of a head or of trailers without an end each is held. */
-export const HEADER_LINES_MAX = 200;
 /** No more than this is read while the peer reads nothing of what was written: TLS may respond to each message, in memory. */
 export const READ_DURING_WRITE_BYTES_MAX = 1_048_576;
 /** The most bytes of a response that TLS takes at a time. They may be 250 messages of TLS, which take some milliseconds. */
@@ -129,9 +128,8 @@ export class PeerStream extends Duplex implements PeerWork {
     secured.unshift(read);
     secured.emit('readable');
     // The parser comes first: lines of a body may be like headers, and the status before them is a result.
-    if (this.#headerLines.inRow > HEADER_LINES_MAX) {
-      secured.destroy(new ResponseTooLong(`More than ${HEADER_LINES_MAX} header lines in a row`));
-    }
+    const { error } = this.#headerLines;
+    if (error !== null) secured.destroy(error);
   }
 
   spend(ms: number): number {

@@ -1,17 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { onNextRound } from '../../../application/concurrency/next-round.ts';
-
-/** How much of the event loop's time peers get that cost much. */
-export interface PeerShares {
-  /** Debts of one owner are repaid in this share of the time. */
-  readonly owner: number;
-  /** Debts of all owners together are repaid in this share. */
-  readonly all: number;
-  /** The free time of one owner: the most of it in milliseconds, and the share of the time that fills it. */
-  readonly freeMsMax: number;
-  readonly free: number;
-}
+import { OwnerTime } from './owner-time.ts';
+import type { PeerShares, PeerWork } from './peer-work.ts';
 
 /** The shares of webhook receivers; the owner is a project. */
 export const RECEIVER_SHARES: PeerShares = { owner: 0.02, all: 0.15, freeMsMax: 200, free: 0.05 };
@@ -23,18 +14,6 @@ export const PEER_ROUND_MS = 10;
 
 /** A shorter piece is not searched for pauses, which takes a microsecond. */
 const PAUSE_MS_MIN = 1;
-
-/** What is computed of one peer's bytes, TLS and HTTP: one piece after the other. */
-export interface PeerWork {
-  /** Whether the next piece waits while its owner is in debt. */
-  readonly waitsForDebt: boolean;
-  /** Whether there is a piece to compute now. Work without one is run again when there is. */
-  readonly isReady: boolean;
-  /** Computes one piece. */
-  compute(): void;
-  /** Counts what that took, in milliseconds. Returns how much of it the owner owes. */
-  spend(ms: number): number;
-}
 
 /**
  * Gives the event loop's time to what TLS and the parser of HTTP compute for peers: the webhook receivers of a project, or a
@@ -244,63 +223,4 @@ export class PeerTime {
 function processorTime(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
-}
-
-class OwnerTime {
-  /** The owner is in debt until each debtor has repaid this much, in milliseconds. */
-  repaidAt = 0;
-  readonly #free = new Set<PeerWork>();
-  /** What waits while the owner is in debt. The newest is done first: the oldest may be given up soon. */
-  readonly #held = new Set<PeerWork>();
-
-  /** What is left of its free time, in milliseconds, as of `#freeAt`. */
-  #freeMs: number;
-  #freeAt: number;
-  readonly #shares: PeerShares;
-
-  constructor(shares: PeerShares, now: number) {
-    this.#shares = shares;
-    this.#freeMs = shares.freeMsMax;
-    this.#freeAt = now;
-  }
-
-  /** Uses free time. Returns how much there was not. */
-  useFree(ms: number, now: number): number {
-    const free = this.#freeMs + (now - this.#freeAt) * this.#shares.free;
-    this.#freeAt = now;
-    this.#freeMs = Math.min(this.#shares.freeMsMax, free) - ms;
-    const missing = Math.max(0, -this.#freeMs);
-    this.#freeMs += missing;
-    return missing;
-  }
-
-  get hasWork(): boolean {
-    return this.#free.size > 0 || this.#held.size > 0;
-  }
-
-  canRun(isInDebt: boolean): boolean {
-    return this.#free.size > 0 || (!isInDebt && this.#held.size > 0);
-  }
-
-  add(work: PeerWork): void {
-    (work.waitsForDebt ? this.#held : this.#free).add(work);
-  }
-
-  delete(work: PeerWork): void {
-    this.#free.delete(work);
-    this.#held.delete(work);
-  }
-
-  take(isInDebt: boolean): PeerWork | null {
-    const [oldest] = this.#free;
-    const next = oldest ?? (isInDebt ? null : newestOf(this.#held));
-    if (next !== null) this.delete(next);
-    return next;
-  }
-}
-
-function newestOf(works: ReadonlySet<PeerWork>): PeerWork | null {
-  let newest: PeerWork | null = null;
-  for (const each of works) newest = each;
-  return newest;
 }

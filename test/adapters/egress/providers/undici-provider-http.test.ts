@@ -9,14 +9,15 @@ import {
 import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PROVIDER_HEADER_LINES_MAX } from '../../../../src/adapters/egress/providers/provider-connector.ts';
+import { HEADER_LINES_MAX } from '../../../../src/adapters/egress/header-lines.ts';
 import {
   PROVIDER_CONNECTIONS_MAX,
   PROVIDER_REQUESTS_MAX,
   PROVIDER_REQUESTS_PER_CONNECTION_MAX,
   UndiciProviderHttp,
 } from '../../../../src/adapters/egress/providers/undici-provider-http.ts';
-import { PeerTime, type PeerWork, PROVIDER_SHARES } from '../../../../src/adapters/egress/tls/peer-time.ts';
+import { PeerTime, PROVIDER_SHARES } from '../../../../src/adapters/egress/tls/peer-time.ts';
+import type { PeerWork } from '../../../../src/adapters/egress/tls/peer-work.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
   type ProviderRequest,
@@ -284,7 +285,7 @@ describe('the HTTP client of a provider', () => {
       createTcpServer((socket) => {
         closed.push(once(socket, 'close'));
         socket.on('error', () => {});
-        socket.once('data', () => socket.write(head + 'x-a: b\r\n'.repeat(PROVIDER_HEADER_LINES_MAX + 2)));
+        socket.once('data', () => socket.write(head + 'x-a: b\r\n'.repeat(HEADER_LINES_MAX + 2)));
       }),
     );
     await once(peer, 'listening');

@@ -3,9 +3,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { PassThrough } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { HEADER_LINES_MAX } from '../../../../src/adapters/egress/header-lines.ts';
 import {
   HANDSHAKE_FREE_MS,
-  HEADER_LINES_MAX,
   type PeerLimits,
   PeerStream,
   READ_DURING_WRITE_BYTES_MAX,
@@ -13,7 +13,8 @@ import {
   RESPONSE_BYTES_MAX,
   RESPONSE_FREE_MS,
 } from '../../../../src/adapters/egress/tls/peer-stream.ts';
-import type { PeerTime, PeerWork } from '../../../../src/adapters/egress/tls/peer-time.ts';
+import type { PeerTime } from '../../../../src/adapters/egress/tls/peer-time.ts';
+import type { PeerWork } from '../../../../src/adapters/egress/tls/peer-work.ts';
 import { until } from '../../../support/until.ts';
 
 const HANDSHAKE = 22;

@@ -1,10 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import {
-  PEER_ROUND_MS,
-  PeerTime,
-  type PeerWork,
-  RECEIVER_SHARES,
-} from '../../../../src/adapters/egress/tls/peer-time.ts';
+import { PEER_ROUND_MS, PeerTime, RECEIVER_SHARES } from '../../../../src/adapters/egress/tls/peer-time.ts';
+import type { PeerWork } from '../../../../src/adapters/egress/tls/peer-work.ts';
 import { nextRound } from '../../../../src/application/concurrency/next-round.ts';
 import { until } from '../../../support/until.ts';
 

@@ -4,12 +4,10 @@ import { performance } from 'node:perf_hooks';
 import { createServer } from 'node:tls';
 import { Client } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  HANDSHAKE_FREE_MS,
-  HEADER_LINES_MAX,
-  RESPONSE_BYTES_MAX,
-} from '../../../../src/adapters/egress/tls/peer-stream.ts';
-import type { PeerTime, PeerWork } from '../../../../src/adapters/egress/tls/peer-time.ts';
+import { HEADER_LINES_MAX } from '../../../../src/adapters/egress/header-lines.ts';
+import { HANDSHAKE_FREE_MS, RESPONSE_BYTES_MAX } from '../../../../src/adapters/egress/tls/peer-stream.ts';
+import type { PeerTime } from '../../../../src/adapters/egress/tls/peer-time.ts';
+import type { PeerWork } from '../../../../src/adapters/egress/tls/peer-work.ts';
 import {
   type ConnectorOf,
   guardedConnectors,

@@ -1,34 +1,34 @@
 import { randomBytes } from 'node:crypto';
 import type { ContainerModule } from 'inversify';
-import { HTTPS_PORT } from '../adapters/egress/webhooks/webhook-url.ts';
-import type { ObservedReply } from '../adapters/http/server/writing/observed-reply.ts';
-import { PinoLogger } from '../adapters/pino/pino-logger.ts';
-import { RabbitJobQueue } from '../adapters/rabbitmq/job-queue.ts';
-import type { SimulatedScript } from '../adapters/simulator/simulator.ts';
-import { problemsOf, unfinishedIn } from '../application/billing/audit-ledger.ts';
-import { FailoverJobQueue } from '../application/jobs/failover-job-queue.ts';
-import type { Submission } from '../application/ports/channel-provider.ts';
-import type { Clock } from '../application/ports/clock.ts';
-import type { Campaign } from '../domain/campaigns/campaign.ts';
-import type { Recipient } from '../domain/campaigns/recipient.ts';
-import type { Message } from '../domain/messages/message.ts';
-import type { SubmissionOutcome } from '../domain/sandbox/sandbox-outcomes.ts';
-import { byName } from '../domain/shared/by-name.ts';
-import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
-import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
-import { type ChannelsConfig, parseChannels, simulated } from './config/channels-file.ts';
-import { SECRET_KEY_BYTES } from './config/config-entries.ts';
-import { DEMO_API_KEY, DEMO_SEED } from './config/demo-seed.ts';
-import type { EgressConfig } from './config/egress-config.ts';
-import { readSeed, type SeedFile } from './config/seed-file.ts';
-import { handsetOf, Inbox } from './harness-inbox.ts';
-import { type HarnessWiring, openWiring } from './harness-wiring.ts';
-import type { Instrument } from './instrument.ts';
-import { Service } from './service.ts';
+import { HTTPS_PORT } from '../../adapters/egress/webhooks/webhook-url.ts';
+import type { ObservedReply } from '../../adapters/http/server/writing/observed-reply.ts';
+import { PinoLogger } from '../../adapters/pino/pino-logger.ts';
+import { RabbitJobQueue } from '../../adapters/rabbitmq/job-queue.ts';
+import type { SimulatedScript } from '../../adapters/simulator/simulator.ts';
+import { problemsOf, unfinishedIn } from '../../application/billing/audit-ledger.ts';
+import { FailoverJobQueue } from '../../application/jobs/failover-job-queue.ts';
+import type { Submission } from '../../application/ports/channel-provider.ts';
+import type { Campaign } from '../../domain/campaigns/campaign.ts';
+import type { Recipient } from '../../domain/campaigns/recipient.ts';
+import type { Message } from '../../domain/messages/message.ts';
+import type { SubmissionOutcome } from '../../domain/sandbox/sandbox-outcomes.ts';
+import { byName } from '../../domain/shared/by-name.ts';
+import { CHANNELS, type Channel } from '../../domain/shared/channel.ts';
+import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
+import { type ChannelsConfig, parseChannels, simulated } from '../config/channels-file.ts';
+import { SECRET_KEY_BYTES } from '../config/config-entries.ts';
+import { DEMO_API_KEY, DEMO_SEED } from '../config/demo-seed.ts';
+import type { EgressConfig } from '../config/egress-config.ts';
+import { readSeed, type SeedFile } from '../config/seed-file.ts';
+import type { Instrument } from '../instrument.ts';
+import { Service } from '../service.ts';
+import { handsetOf, Inbox } from './inbox.ts';
+import { MovableClock } from './movable-clock.ts';
+import { type HarnessWiring, openWiring } from './wiring.ts';
 
-export type { SimulatedMessage, SimulatedScript } from '../adapters/simulator/simulator.ts';
-export type { SeedFile } from './config/seed-file.ts';
-export type { InboxFilter, InboxMessage } from './harness-inbox.ts';
+export type { SimulatedMessage, SimulatedScript } from '../../adapters/simulator/simulator.ts';
+export type { SeedFile } from '../config/seed-file.ts';
+export type { InboxFilter, InboxMessage } from './inbox.ts';
 
 export interface HarnessOptions {
   /** What the service starts with; the demo project without one. */
@@ -90,23 +90,6 @@ export interface StoredCampaign extends Campaign {
 const RESULTS: ReadonlySet<unknown> = new Set(['accepted', 'rejected', 'unavailable', 'unknown']);
 const DEFAULT_NOW = '2030-01-01T00:00:00Z';
 const LOOPBACK = '127.0.0.1';
-
-/** A clock that stands still until it is moved. */
-class MovableClock implements Clock {
-  #now: number;
-
-  constructor(now: number) {
-    this.#now = now;
-  }
-
-  now(): number {
-    return this.#now;
-  }
-
-  moveTo(instant: number): void {
-    this.#now = instant;
-  }
-}
 
 /**
  * The whole service inside the calling process, for other programs' tests: a database of its own, a clock that

@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
-import type { SimulatedMessage } from '../adapters/simulator/simulator.ts';
-import { canonicalPhoneNumber, isPhoneNumber, type PhoneNumber } from '../domain/shared/phone-number.ts';
+import type { SimulatedMessage } from '../../adapters/simulator/simulator.ts';
+import { canonicalPhoneNumber, isPhoneNumber, type PhoneNumber } from '../../domain/shared/phone-number.ts';
 
 /** How long `next` waits by the process clock: much longer than the service needs, much shorter than a test may take. */
 const NEXT_TIMEOUT_MS = 1_000;

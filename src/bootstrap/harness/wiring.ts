@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { DatabaseConfig } from '../adapters/knex/database.ts';
-import { takeScratchDatabase } from '../adapters/knex/scratch-database.ts';
-import { deleteTopology } from '../adapters/rabbitmq/delete-topology.ts';
-import { type QueueConfig, readConfig } from './config/config.ts';
+import type { DatabaseConfig } from '../../adapters/knex/database.ts';
+import { takeScratchDatabase } from '../../adapters/knex/scratch-database.ts';
+import { deleteTopology } from '../../adapters/rabbitmq/delete-topology.ts';
+import { type QueueConfig, readConfig } from '../config/config.ts';
 
 /** A database and a queue of a harness's own. */
 export interface HarnessWiring {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/adapters/knex/database.ts';
-import { startHarness } from '../../src/bootstrap/harness.ts';
+import type { Database } from '../../../src/adapters/knex/database.ts';
+import { startHarness } from '../../../src/bootstrap/harness/harness.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const before = process.env.HARNESS_DATABASE_URL;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { BUSY_RETRY_MS } from '../../src/domain/chain/busy-retry.ts';
-import { read, started, startWithCampaigns } from '../support/campaigns.ts';
+import { BUSY_RETRY_MS } from '../../../src/domain/chain/busy-retry.ts';
+import { read, started, startWithCampaigns } from '../../support/campaigns.ts';
 
 const HOUR_MS = 60 * 60_000;
 /** Two hundred tries one after another: not once more on every wiring, where a broker carries each. */

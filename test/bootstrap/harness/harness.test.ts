@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Harness, type HarnessOptions, startHarness } from '../../src/bootstrap/harness.ts';
-import { seedWith, verification } from '../support/seeds.ts';
+import { type Harness, type HarnessOptions, startHarness } from '../../../src/bootstrap/harness/harness.ts';
+import { seedWith, verification } from '../../support/seeds.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
