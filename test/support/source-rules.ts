@@ -193,7 +193,7 @@ function timerViolations(layer: Layer, code: string): readonly string[] {
   if (layer === DOMAIN || layer === APPLICATION || layer === CLIENT) return [];
   const imported = /import \{([^}]*)\} from 'node:timers(?:\/promises)?'/.exec(code)?.[1] ?? '';
   const names = ['setTimeout', 'setInterval', 'setImmediate'];
-  const hasGlobalClock = /\bperformance\./.test(code) && !code.includes("from 'node:perf_hooks'");
+  const hasGlobalClock = /\bperformance\b/.test(code) && !code.includes("from 'node:perf_hooks'");
   return [
     ...names
       .filter((name) => new RegExp(`\\b${name}\\(`).test(code) && !imported.includes(name))

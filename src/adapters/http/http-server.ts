@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import type { Express, Request, Response } from 'express';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type { Logger } from '../../application/ports/logger.ts';

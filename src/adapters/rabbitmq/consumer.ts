@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { BatchDrain } from '../../application/batching/batch-drain.ts';
 import { MinuteLog } from '../../application/minute-log.ts';

@@ -8,16 +8,15 @@ interface Recorded {
 }
 
 /**
- * Hands events to the sink, all at once. When that fails and `goesOn` says so, each by itself, so that an event that cannot be
- * recorded does not keep others from being recorded. Never rejects.
+ * Hands events to the sink, all at once. When that fails, each by itself, so that an event that cannot be recorded does not keep
+ * others from being recorded. Never rejects.
  */
 export async function recordEach(
   events: readonly ProviderEvent[],
   sink: ProviderEventSink,
-  goesOn: () => boolean = () => true,
 ): Promise<Recorded> {
   const [whole] = await Promise.allSettled([sink(events)]);
-  const isOver = whole.status === 'fulfilled' || events.length === 1 || !goesOn();
+  const isOver = whole.status === 'fulfilled' || events.length === 1;
   const outcomes = isOver
     ? events.map(() => whole)
     : await Promise.allSettled(events.map((event) => sink([event])));

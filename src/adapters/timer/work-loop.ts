@@ -117,8 +117,13 @@ export class WorkLoop {
 
   async #record(): Promise<void> {
     this.#recording.begin();
-    this.#recorded += await this.#options.providerEvents.deliverDue();
-    this.#recording.end();
+    try {
+      const recorded = await this.#options.providerEvents.deliverDue();
+      // Only now: another call may have added its own meanwhile.
+      this.#recorded += recorded;
+    } finally {
+      this.#recording.end();
+    }
   }
 
   /** With a clock that is moved by hand nothing may wait for time to pass. */

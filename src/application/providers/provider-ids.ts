@@ -1,4 +1,5 @@
 import type { SubmitResult } from '../../domain/providers/submit-result.ts';
+import { delegate } from '../delegate.ts';
 import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { ProviderCallback } from '../ports/provider-callback.ts';
 import type { ProviderEvent } from '../ports/provider-events.ts';
@@ -12,27 +13,16 @@ const NAME_END = ':';
  */
 export function withPrefixedIds(provider: ChannelProvider): ChannelProvider {
   const { name } = provider;
-  const prefixed: ChannelProvider = {
-    name,
+  const revoke = async (providerMessageIds: readonly string[]): Promise<void> => {
+    const prefix = prefixOf(name);
+    const own = providerMessageIds.filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
+    if (own.length > 0) await provider.revoke?.(own);
+  };
+  return delegate(provider, {
     start: (sink) => provider.start((events, settled) => sink(prefixedEvents(name, events), settled)),
     submit: async (submission) => prefixedResult(name, await provider.submit(submission)),
-    whenHandedOver: (listener) => provider.whenHandedOver(listener),
-    capacity: (backlog) => provider.capacity(backlog),
-    health: () => provider.health(),
-    check: () => provider.check(),
-    close: () => provider.close(),
-  };
-  if (provider.revoke === undefined) return prefixed;
-  return {
-    ...prefixed,
-    async revoke(providerMessageIds) {
-      const prefix = prefixOf(name);
-      const own = providerMessageIds
-        .filter((id) => id.startsWith(prefix))
-        .map((id) => id.slice(prefix.length));
-      if (own.length > 0) await provider.revoke?.(own);
-    },
-  };
+    ...(provider.revoke === undefined ? {} : { revoke }),
+  });
 }
 
 /** The provider that a message id in stored form comes from; empty for the simulator, whose ids have no name. */

@@ -42,6 +42,7 @@ import {
   PHONE_NUMBER_PATTERN,
 } from '../../domain/shared/phone-number.ts';
 import type { PlainSecret } from '../../domain/shared/sealed-secret.ts';
+import { isStorableLine } from '../../domain/shared/storable-text.ts';
 import {
   INBOUND_SECRET_HEX_CHARACTERS,
   INBOUND_SECRET_PATTERN,
@@ -72,6 +73,7 @@ export const DEFAULT_SEED_SETTINGS = {
 
 const SECRET_PROBLEM = `must be ${INBOUND_SECRET_PREFIX} and ${INBOUND_SECRET_HEX_CHARACTERS} hex characters`;
 
+const line = z.string().refine(isStorableLine, 'must not contain control characters');
 const amount = z.number().min(0).max(IQD_MAX).refine(isIqdAmount, 'has at most three decimals');
 const phoneNumber = z.string().regex(PHONE_NUMBER_PATTERN, 'must be 10 to 15 digits').refine(isPhoneNumber);
 const rateLimitOf = (maxRequests: number) =>
@@ -86,7 +88,7 @@ const mobileOperatorPrices = z.strictObject(byName(MOBILE_OPERATORS, () => amoun
 const project = z
   .strictObject({
     id: id24.optional(),
-    name: z.string().min(1).max(PROJECT_NAME_CHARACTERS_MAX),
+    name: line.min(1).max(PROJECT_NAME_CHARACTERS_MAX),
     slug: z.string().refine(isSlug, SLUG_RULE),
     environment: z.enum(ENVIRONMENTS),
     apiKeys: z.array(
@@ -137,7 +139,7 @@ const project = z
     senderIds: z
       .array(
         z.strictObject({
-          senderId: z.string().min(1).max(SENDER_ID_CHARACTERS_MAX),
+          senderId: line.min(1).max(SENDER_ID_CHARACTERS_MAX),
           status: z.enum(SENDER_ID_STATUSES),
           pricePerSms: mobileOperatorPrices,
         }),

@@ -276,6 +276,15 @@ describe('text that not every database can keep', () => {
     );
   });
 
+  it.each<[path: (string | number)[], value: string, at: string]>([
+    [first('name'), 'De\nmo', 'projects[0].name'],
+    [first('senderIds', 0, 'senderId'), 'Ba\trid', 'projects[0].senderIds[0].senderId'],
+  ])('rejects a control character in %j = %j, as the admin interface does', (path, value, at) => {
+    expect(rejectionOf(exampleWith(path, value))).toContain(
+      `✖ must not contain control characters\n  → at ${at}`,
+    );
+  });
+
   it('a seed with a forbidden text is rejected with its other mistakes', () => {
     const document = exampleWith(['projects', 0, 'credit'], -1) as { projects: [{ name: string }] };
     document.projects[0].name = '\0';

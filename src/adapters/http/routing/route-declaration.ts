@@ -48,7 +48,7 @@ export type ParamsOf<Params extends z.ZodObject> = { readonly [Name in keyof z.o
 /** What a handler gets: who calls, and what they sent, checked and typed. */
 export interface Input<Caller, Params, Query, Body> {
   readonly caller: Caller;
-  /** As they stand in the path, decoded and unchecked: an id of the wrong form is simply unknown. */
+  /** As they stand in the path, decoded and unchecked. */
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -59,8 +59,8 @@ export interface Input<Caller, Params, Query, Body> {
   readonly request: IncomingMessage;
   /** The address of the client, or the /64 of one, as limits by address count it. */
   readonly network: string;
-  /** Waits for something that takes long: meanwhile the request holds a connection, not a place. */
-  readonly aside: <Result>(wait: () => Promise<Result>) => Promise<Result>;
+  /** Waits for something that takes long. From here on the request holds a connection, and no longer a place. */
+  readonly withoutPlace: <Result>(wait: () => Promise<Result>) => Promise<Result>;
   /**
    * Resolves when a round of the event loop has time for what a gate of the handler has let through. Rejects as
    * `ClientDisconnected` for a caller who has left. What runs at a gate of the route has waited for it.

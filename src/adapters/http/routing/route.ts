@@ -104,7 +104,7 @@ export function route<
       bytes,
       request,
       network: permit.network,
-      aside: (wait) => aside(permit, wait),
+      withoutPlace: (wait) => withoutPlace(permit, wait),
       waitForRound: () => waitForRound({ request, permit }),
     });
     return unknown.length === 0 ? reply : namingUnknownFields(reply, unknown);
@@ -151,7 +151,7 @@ function namesIn(path: string): readonly string[] {
 }
 
 /** What follows takes no time worth a place: a caller whose work is done is not told that the process is full. */
-function aside<Result>(permit: RequestPermit, wait: () => Promise<Result>): Promise<Result> {
+function withoutPlace<Result>(permit: RequestPermit, wait: () => Promise<Result>): Promise<Result> {
   permit.suspend();
   return wait();
 }

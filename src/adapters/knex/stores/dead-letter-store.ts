@@ -6,7 +6,8 @@ import type {
 } from '../../../application/ports/stores/dead-letter-store.ts';
 import type { Removal, Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
-import { redrivenRow, SCHEDULE_NO_LATER_THAN, storedWork } from './job-rows.ts';
+import { redrivenRow, SCHEDULE_NO_LATER_THAN } from './job-rows.ts';
+import { likeKind, readWork } from './work-column.ts';
 
 const COLUMNS = 'id, project_id, work, reason, dead_lettered_at';
 
@@ -42,7 +43,7 @@ export class SqlDeadLetterStore implements DeadLetterStore {
           { column: 'id', order: 'desc' },
         ])
         .limit(limit);
-      if (kind !== null) query.where('work', 'like', prefixOf(kind));
+      if (kind !== null) query.where('work', 'like', likeKind(kind));
       if (reason !== null) query.where({ reason });
       return query;
     });
@@ -63,7 +64,7 @@ export class SqlDeadLetterStore implements DeadLetterStore {
       `SELECT ${COLUMNS} FROM dead_letter_jobs
        WHERE ${places} ${kind === null ? '' : 'AND work LIKE ?'}
        ORDER BY dead_lettered_at, id LIMIT ? FOR UPDATE`,
-      [...(ids === null ? FIRST_PLACE : [ids]), ...(kind === null ? [] : [prefixOf(kind)]), limit],
+      [...(ids === null ? FIRST_PLACE : [ids]), ...(kind === null ? [] : [likeKind(kind)]), limit],
     );
     return rows.map(deadLetterOf);
   }
@@ -93,16 +94,11 @@ export class SqlDeadLetterStore implements DeadLetterStore {
   }
 }
 
-/** What the JSON of a work of this kind begins with. A kind has no character that LIKE reads otherwise. */
-function prefixOf(kind: string): string {
-  return `{"kind":"${kind}"%`;
-}
-
 function deadLetterOf(row: Row): DeadLetter {
   return {
     id: row.id as string,
     projectId: row.project_id as string,
-    work: storedWork(row.work as string),
+    work: readWork(row.work as string),
     reason: row.reason as string,
     deadLetteredAt: row.dead_lettered_at as number,
   };

@@ -11,8 +11,8 @@ import { JOB_PRIORITIES, type JobPriority } from '../../../domain/jobs/job-prior
 import type { BatchQuery } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 import { RANKS } from './job-ranks.ts';
-import { storedWork } from './job-rows.ts';
 import { readSettings } from './project-settings.ts';
+import { readWork } from './work-column.ts';
 
 /** Sorts before the id of every project. */
 const FIRST_PROJECT = '';
@@ -168,7 +168,7 @@ export class DueJobs implements Pick<JobStore, 'lease' | 'nextDue' | 'skipAvaila
       rows.map((row) => ({
         id: row.id as string,
         fencingToken: (row.fencing_token as number) + 1,
-        work: storedWork(row.work as string),
+        work: readWork(row.work as string),
       })),
     );
   }

@@ -1,5 +1,3 @@
-import { parseWork } from '../../../application/jobs/job-kinds.ts';
-import type { Work } from '../../../domain/jobs/job.ts';
 import type { Insert, Row } from '../driver/connection.ts';
 
 /** What `add` creates a job with; every lease raises it, and adding the job again. */
@@ -50,14 +48,4 @@ export function redrivenRow({ id, project_id, priority, work }: Row, now: number
     fencing_token: now,
     failures: 0,
   };
-}
-
-/** The work of a row; of work that this version does not understand, its kind. */
-export function storedWork(text: string): Work {
-  const value: unknown = JSON.parse(text);
-  return parseWork(value) ?? { kind: kindOf(value) };
-}
-
-function kindOf(value: unknown): string {
-  return typeof value === 'object' && value !== null && 'kind' in value ? String(value.kind) : '';
 }

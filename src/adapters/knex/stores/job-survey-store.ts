@@ -6,11 +6,7 @@ import type {
 import { JOB_PRIORITIES, type JobPriority } from '../../../domain/jobs/job-priority.ts';
 import type { Session } from '../driver/session.ts';
 import { priorityOf, RANKS } from './job-ranks.ts';
-
-/** The kind comes first in the JSON of a work: it is read without parsing each row. */
-const KIND_OFFSET = '{"kind":"'.length + 1;
-/** Longer than the name of each kind, with the quote behind it. */
-const KIND_CHARACTERS_MAX = 24;
+import { KIND_SQL, kindIn } from './work-column.ts';
 
 const COUNT_DUE = JOB_PRIORITIES.map(
   (priority) => `SELECT ${RANKS[priority]} AS priority,
@@ -28,7 +24,7 @@ const DEPTH = `SELECT priority, state, kind, COUNT(*) AS total FROM (${JOB_PRIOR
 /** Each part is a subquery: a LIMIT of its own is not possible otherwise. */
 function counted(rank: number, isAvailable: 0 | 1): string {
   const order = isAvailable === 1 ? '' : 'ORDER BY due_at, id';
-  return `SELECT priority, kind, state FROM (SELECT priority, SUBSTR(work, ${KIND_OFFSET}, ${KIND_CHARACTERS_MAX}) AS kind,
+  return `SELECT priority, kind, state FROM (SELECT priority, ${KIND_SQL} AS kind,
       CASE WHEN is_available = 1 OR due_at <= ? THEN 'due' WHEN leased_by IS NOT NULL THEN 'leased'
         ELSE 'scheduled' END AS state
     FROM jobs WHERE is_available = ${isAvailable} AND priority = ${rank} ${order} LIMIT ?) AS part_${rank}_${isAvailable}`;
@@ -57,7 +53,7 @@ export class SqlJobSurveyStore implements JobSurveyStore {
     const totals = new Map<string, JobDepth>();
     for (const row of rows) {
       const priority = priorityOf(row.priority as number);
-      const kind = (row.kind as string).split('"', 1)[0] ?? '';
+      const kind = kindIn(row.kind as string);
       const state = row.state as JobState;
       const key = `${priority} ${kind} ${state}`;
       const jobs = (totals.get(key)?.jobs ?? 0) + (row.total as number);

@@ -239,15 +239,11 @@ function openColumns(message: Message): RowOf<keyof typeof OPEN_COLUMNS> {
 }
 
 function changingColumns(message: Message): RowOf<keyof typeof CHANGING_COLUMNS> {
-  return {
-    attempts: JSON.stringify(message.attempts),
-    status: message.status,
-    sent_at: message.sentAt,
-    error_reason: message.errorReason,
+  return Object.assign(openColumns(message), {
     content: JSON.stringify(message.content),
     is_final: message.isFinal ? 1 : 0,
     final_at: message.finalAt,
-  };
+  });
 }
 
 /** The id and `ERASED_COLUMNS` of a message. */

@@ -26,6 +26,14 @@ const PROGRESS_COLUMNS = {
   failed_at: 'bigint',
 } as const;
 
+/** What a recipient loses when it is anonymised. */
+export const ERASED_RECIPIENT_COLUMNS = {
+  phone_number: 'text',
+  phone_number_as_sent: 'text',
+  template_parameters: 'text',
+  error_message: 'text',
+} as const;
+
 const INSERT = {
   table: 'campaign_recipients',
   columns: {
@@ -155,6 +163,19 @@ function progressColumns(progress: RecipientProgress): RowOf<keyof typeof PROGRE
     delivered_at: progress.deliveredAt,
     read_at: progress.readAt,
     failed_at: progress.failedAt,
+  };
+}
+
+/** The id and `ERASED_RECIPIENT_COLUMNS` of a recipient. */
+export function erasedRecipientColumns(
+  recipient: Recipient,
+): RowOf<'id' | keyof typeof ERASED_RECIPIENT_COLUMNS> {
+  return {
+    id: recipient.id,
+    phone_number: recipient.phoneNumber,
+    phone_number_as_sent: recipient.phoneNumberAsSent,
+    template_parameters: JSON.stringify(recipient.templateParameters),
+    error_message: recipient.errorMessage,
   };
 }
 

@@ -15,7 +15,12 @@ import type { Insert, Row, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 import { CAMPAIGN_COLUMNS, campaignFromRow } from './campaign-store.ts';
 import { ERASED_COLUMNS, erasedColumns } from './message-store.ts';
-import { RECIPIENT_COLUMNS, recipientFromRow } from './recipient-store.ts';
+import {
+  ERASED_RECIPIENT_COLUMNS,
+  erasedRecipientColumns,
+  RECIPIENT_COLUMNS,
+  recipientFromRow,
+} from './recipient-store.ts';
 
 const PLACE = {
   table: 'retention_places',
@@ -42,12 +47,7 @@ const ANONYMISE = {
 const ANONYMISE_RECIPIENTS = {
   table: 'campaign_recipients',
   key: { id: 'text' },
-  columns: {
-    phone_number: 'text',
-    phone_number_as_sent: 'text',
-    template_parameters: 'text',
-    error_message: 'text',
-  },
+  columns: ERASED_RECIPIENT_COLUMNS,
   mode: 'set',
 } as const satisfies Update<string, string>;
 
@@ -172,16 +172,7 @@ export class SqlRetentionStore implements RetentionStore {
   }
 
   async anonymiseRecipients(recipients: readonly Recipient[]): Promise<void> {
-    await this.#session.update(
-      ANONYMISE_RECIPIENTS,
-      recipients.map((recipient) => ({
-        id: recipient.id,
-        phone_number: recipient.phoneNumber,
-        phone_number_as_sent: recipient.phoneNumberAsSent,
-        template_parameters: JSON.stringify(recipient.templateParameters),
-        error_message: recipient.errorMessage,
-      })),
-    );
+    await this.#session.update(ANONYMISE_RECIPIENTS, recipients.map(erasedRecipientColumns));
   }
 
   async noteErased(campaignIds: readonly string[], at: number): Promise<void> {

@@ -35,7 +35,7 @@ export function withSandboxFaults<Params, Query, Reply extends HttpReply>(
     if (outcome.kind === 'internal-error') throw new RequestRejected(INTERNAL_ERROR);
     const reply = await send(input);
     if (isReplay(reply)) return reply;
-    if (outcome.kind === 'slow-reply') await input.aside(() => wait(outcome.delayMs));
+    if (outcome.kind === 'slow-reply') await input.withoutPlace(() => wait(outcome.delayMs));
     if (outcome.kind === 'cut-connection') {
       input.request.socket.destroy();
       throw new ClientDisconnected('the test number asked for it');

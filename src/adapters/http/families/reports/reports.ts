@@ -109,8 +109,8 @@ export function reportRoutes(
         headers: ['Retry-After'],
       },
     },
-    async handle({ caller, body, json, request, aside }) {
-      const { report, replayed } = await aside(() =>
+    async handle({ caller, body, json, request, withoutPlace }) {
+      const { report, replayed } = await withoutPlace(() =>
         requestReports.execute({
           project: caller,
           selection: toSelection(body),
@@ -173,14 +173,14 @@ export function reportRoutes(
         error: rejectionError({ kind: 'report-gone', status: 'expired' }),
       },
     },
-    async handle({ params, network, aside, waitForRound, request }) {
+    async handle({ params, network, withoutPlace, waitForRound, request }) {
       if (!browseReports.isFileId(params.fileId)) throw new RequestRejected(NO_REPORT);
       const lookUp = async () => {
         await waitForRound();
         return browseReports.ofFile(params.fileId);
       };
       const leave = leaving(request);
-      const report = await aside(() => links.run(network, lookUp, leave));
+      const report = await withoutPlace(() => links.run(network, lookUp, leave));
       const ends: (() => void)[] = [];
       const begin = (inFlight: InFlight, key: string) => {
         if (!inFlight.tryBegin(key)) throw new RequestRejected(OVERLOADED);

@@ -14,11 +14,15 @@ it('a slow reply of a test number is waited for without a place of the process',
       events.push(`waited ${ms} ms`);
     },
   );
-  const aside = (wait: () => Promise<unknown>) => {
+  const withoutPlace = (wait: () => Promise<unknown>) => {
     events.push('left the place');
     return wait();
   };
-  const input = { caller: aProject({ environment: 'dev' }), body: { phoneNumber: '9990000000109' }, aside };
+  const input = {
+    caller: aProject({ environment: 'dev' }),
+    body: { phoneNumber: '9990000000109' },
+    withoutPlace,
+  };
   await send(input as never);
   expect(events).toEqual(['sent', 'left the place', 'waited 5000 ms']);
 });

@@ -109,9 +109,9 @@ export function adminPriceRoutes(
         error: rejectionError({ kind: 'too-many-scheduled-prices' }),
       },
     },
-    async handle({ query, bytes, request, aside }) {
+    async handle({ query, bytes, request, withoutPlace }) {
       const given = importOf(request, bytes, query);
-      return ok(presentPreview(await aside(() => importPrices.preview(given)), given));
+      return ok(presentPreview(await withoutPlace(() => importPrices.preview(given)), given));
     },
   });
 
@@ -133,9 +133,9 @@ export function adminPriceRoutes(
         error: rejectionError({ kind: 'preview-outdated' }),
       },
     },
-    async handle({ query, bytes, request, aside }) {
+    async handle({ query, bytes, request, withoutPlace }) {
       const given = importOf(request, bytes, query);
-      const version = await aside(() => importPrices.apply(actorOf(request), given, query.preview));
+      const version = await withoutPlace(() => importPrices.apply(actorOf(request), given, query.preview));
       return ok(presentVersion({ version, status: given.effectiveFrom === null ? 'in-force' : 'scheduled' }));
     },
   });
