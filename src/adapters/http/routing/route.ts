@@ -34,7 +34,7 @@ interface Received<Caller> extends Admitted<Caller> {
  * does not know are named in the header X-Unknown-Fields, or rejected when the request says `Prefer: handling=strict`.
  *
  * A handler rejects a request with `new RequestRejected({ status, code, text })`, a use case with `Rejected`; the envelope of the
- * family makes the body. docs/adding-an-adapter.md says which files a new endpoint touches.
+ * family makes the body. docs/recipes.md says which files a new endpoint touches.
  */
 export function route<
   Caller,
