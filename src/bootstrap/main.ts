@@ -6,7 +6,7 @@ import { SystemClock } from '../adapters/node/system-clock.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { SIMULATOR } from '../adapters/simulator/simulator.ts';
 import { WrongSecretKey } from '../application/access/check-secret-key.ts';
-import { DatabaseNewer } from '../application/errors/database-newer.ts';
+import { DatabaseUnusable } from '../application/errors/database-unusable.ts';
 import { codeOf } from '../application/errors/error-text.ts';
 import { StorageUnavailable, StorageUnwritable } from '../application/errors/storage-unavailable.ts';
 import type { Logger } from '../application/ports/logger.ts';
@@ -61,7 +61,7 @@ function operatorMistake(error: unknown): string {
   if (error instanceof StorageUnwritable) return `DATABASE_URL: the database stores nothing: ${error.reason}`;
   if (error instanceof StorageUnavailable)
     return `DATABASE_URL: the database cannot be opened: ${error.message}`;
-  if (error instanceof DatabaseNewer) return `DATABASE_URL: ${error.message}`;
+  if (error instanceof DatabaseUnusable) return `DATABASE_URL: ${error.message}`;
   if (error instanceof SeedError) return `SEED_FILE: ${error.message}`;
   if (error instanceof ConfigError) return error.message;
   throw error;

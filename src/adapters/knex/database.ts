@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
-import { DatabaseNewer } from '../../application/errors/database-newer.ts';
+import { databaseEncodingTooSmall, databaseNewer } from '../../application/errors/database-unusable.ts';
 import {
   StorageAway,
   StorageUnavailable,
@@ -68,7 +68,8 @@ export class Database {
   /**
    * Brings the tables to this version. May be repeated, and run by several processes at once: all of it is
    * one transaction, under the migration lock. Rejects with `StorageUnavailable` when there is no database, with
-   * `StorageUnwritable` when it stores nothing, and with `DatabaseNewer` when a newer version has migrated it.
+   * `StorageUnwritable` when it stores nothing, and with `DatabaseUnusable` when this version cannot work on it: a newer one
+   * has migrated it, or its encoding cannot store every text.
    */
   async migrate(): Promise<void> {
     // Knex drops the code of an error that it meets at its own lock.
@@ -90,8 +91,10 @@ export class Database {
       try {
         await this.#transaction(patient, async (transaction) => {
           await this.dialect.acquireMigrationLock(transaction);
+          const encoding = await this.dialect.encodingTooSmall(transaction);
+          if (encoding !== null) throw databaseEncodingTooSmall(encoding);
           const { unknown } = await statusOn(transaction);
-          if (unknown.length > 0) throw new DatabaseNewer(unknown);
+          if (unknown.length > 0) throw databaseNewer(unknown);
           await transaction.migrate.latest({ migrationSource: migrationsFor(this.dialect) });
         });
         return;
@@ -106,6 +109,11 @@ export class Database {
   /** Compares the database with this version, and changes nothing. Rejects with `StorageUnavailable` when there is none. */
   async migrationStatus(): Promise<MigrationStatus> {
     return this.#transaction(this.knex, statusOn);
+  }
+
+  /** The encoding that cannot store every text; null when it can. Rejects with `StorageUnavailable` when there is none. */
+  async encodingTooSmall(): Promise<string | null> {
+    return this.#transaction(this.knex, (transaction) => this.dialect.encodingTooSmall(transaction));
   }
 
   /** Rejects with `StorageUnavailable` when there is no database. */

@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from '../../adapters/knex/database.ts';
-import { DatabaseNewer } from '../../application/errors/database-newer.ts';
+import { DatabaseUnusable, databaseNewer } from '../../application/errors/database-unusable.ts';
 import type { Config } from '../config/config.ts';
 import { isStillToBeMade, makeDatabasePlace } from '../config/database-place.ts';
 import { EXIT_CONFIGURATION, EXIT_NOT_DONE } from '../exit-codes.ts';
@@ -27,7 +27,7 @@ export async function runMigrations(
     try {
       return await (checks ? check(database, context) : migrate(database, context));
     } catch (error) {
-      if (!(error instanceof DatabaseNewer)) throw error;
+      if (!(error instanceof DatabaseUnusable)) throw error;
       output.error(`migrate: ${error.message}`);
       return EXIT_CONFIGURATION;
     } finally {
@@ -38,7 +38,7 @@ export async function runMigrations(
 
 async function check(database: Database, context: CommandContext): Promise<number> {
   const { pending, unknown } = await database.migrationStatus();
-  if (unknown.length > 0) throw new DatabaseNewer(unknown);
+  if (unknown.length > 0) throw databaseNewer(unknown);
   context.print({ pending }, () => [
     ...pending.map((name) => `pending: ${name}`),
     `migrate: ${counted(pending.length, 'migration')} pending`,

@@ -48,6 +48,8 @@ export interface Dialect {
   readonly readerPool: ReaderPool | null;
   /** Waits until this transaction is the only one that migrates. Other locks it waits for only briefly from then on. */
   acquireMigrationLock(transaction: Knex.Transaction): Promise<void>;
+  /** The encoding of the database when it cannot store every text; null when it can. */
+  encodingTooSmall(transaction: Knex.Transaction): Promise<string | null>;
   /**
    * What another transaction has the lock of, when one failed with this because of that; null otherwise. `all`: nobody else
    * writes. The database waits for a lock briefly, or not at all.

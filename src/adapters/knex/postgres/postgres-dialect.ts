@@ -39,6 +39,9 @@ const BIGINT_OID = 20;
 const LOCK_NOT_AVAILABLE = '55P03';
 const CONFLICTS: ReadonlySet<string> = new Set(['40001' /* serialization failure */, '40P01' /* deadlock */]);
 
+/** These store every text: `SQL_ASCII` takes all bytes as they come. */
+const WHOLE_ENCODINGS: ReadonlySet<string> = new Set(['UTF8', 'SQL_ASCII']);
+
 /** Separates our advisory locks from anyone else's. */
 const MIGRATION_LOCK = 0x6261_7269;
 
@@ -107,9 +110,12 @@ export class PostgresDialect implements Dialect {
     );
   }
 
-  /** A migration may have to wait for another process's, and building an index takes its time: only locks are limited. */
+  /**
+   * A migration may have to wait for another process's, and building an index takes its time: only locks are limited. A role or
+   * a database may have limits of its own for statements.
+   */
   migrationConfig(): Knex.Config {
-    return this.#configWith(1, {}, {});
+    return this.#configWith(1, {}, { statement_timeout: '0', idle_in_transaction_session_timeout: '0' });
   }
 
   #configWith(
@@ -165,6 +171,12 @@ export class PostgresDialect implements Dialect {
     // Statements of the service queue behind a migration that waits for a table: it gives up soon, and tries again.
     await transaction.raw(`SET LOCAL lock_timeout = '${MIGRATION_LOCK_TIMEOUT_MS}ms'`);
     if (schema !== '') await transaction.raw('CREATE SCHEMA IF NOT EXISTS ??', [schema]);
+  }
+
+  async encodingTooSmall(transaction: Knex.Transaction): Promise<string | null> {
+    const { rows } = await transaction.raw('SHOW server_encoding');
+    const encoding: string = rows[0].server_encoding;
+    return WHOLE_ENCODINGS.has(encoding) ? null : encoding;
   }
 
   lockedPart(error: unknown): 'row' | null {

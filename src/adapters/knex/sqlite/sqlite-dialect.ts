@@ -125,6 +125,11 @@ export class SqliteDialect implements Dialect {
     }
   }
 
+  /** A file is in UTF-8 or UTF-16. */
+  async encodingTooSmall(): Promise<null> {
+    return null;
+  }
+
   /** A transaction holds the only write lock from its beginning: there are no conflicts. */
   isConflict(): boolean {
     return false;

@@ -1,5 +1,5 @@
 import { WrongSecretKey } from '../../../application/access/check-secret-key.ts';
-import { DatabaseNewer } from '../../../application/errors/database-newer.ts';
+import { DatabaseUnusable } from '../../../application/errors/database-unusable.ts';
 import { EXIT_CONFIGURATION } from '../../exit-codes.ts';
 import type { Roots } from '../../roots.ts';
 import type { CommandContext } from '../console/command-context.ts';
@@ -31,6 +31,6 @@ function operatorMistake(error: unknown): string {
   if (error instanceof WrongSecretKey) {
     return 'the database was filled under another SECRET_KEY; give the command and the service the one of that time';
   }
-  if (error instanceof DatabaseNewer) return error.message;
+  if (error instanceof DatabaseUnusable) return error.message;
   throw error;
 }

@@ -44,7 +44,7 @@ const PROGRESS_INTERVAL_MS = 200;
 
 /**
  * Puts a checked, migrated and marked copy of a backup in the place of the database, which is kept under another name. A crash at
- * any instant leaves the one or the other in place. Throws `RestoreRejected`, `DatabaseNewer` or `WrongSecretKey`, and changes
+ * any instant leaves the one or the other in place. Throws `RestoreRejected`, `DatabaseUnusable` or `WrongSecretKey`, and changes
  * nothing.
  */
 export async function restoreSqlite({

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { WrongSecretKey } from '../../../application/access/check-secret-key.ts';
-import { DatabaseNewer } from '../../../application/errors/database-newer.ts';
+import { DatabaseUnusable } from '../../../application/errors/database-unusable.ts';
 import { type Config, ConfigError } from '../../config/config.ts';
 import { EXIT_CONFIGURATION, EXIT_NOT_DONE } from '../../exit-codes.ts';
 import type { CommandContext } from '../console/command-context.ts';
@@ -49,7 +49,7 @@ function operatorMistake(error: unknown): string {
     return 'the backup was made under another SECRET_KEY; give the restore and the service the one of that time';
   }
   const isExpected =
-    error instanceof RestoreRejected || error instanceof DatabaseNewer || error instanceof ConfigError;
+    error instanceof RestoreRejected || error instanceof DatabaseUnusable || error instanceof ConfigError;
   if (isExpected) return error.message;
   if (!(error instanceof Error) || !('code' in error)) throw error;
   return error.message;

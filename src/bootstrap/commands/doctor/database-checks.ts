@@ -44,6 +44,11 @@ export async function examineDatabase(config: Config): Promise<readonly Finding[
 
 /** What keeps this version from working with the tables; null when nothing does. */
 async function tablesFault(database: Database): Promise<Finding | null> {
+  const encoding = await database.encodingTooSmall();
+  if (encoding !== null) {
+    const detail = `has the encoding ${encoding}, which cannot store every text`;
+    return wrong('database', detail, "make one with ENCODING 'UTF8' and TEMPLATE template0");
+  }
   if (!(await database.hasTables())) {
     return wrong('database', 'has no tables', 'run barid migrate, or check DATABASE_URL');
   }
