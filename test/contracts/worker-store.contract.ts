@@ -41,22 +41,15 @@ export function workerStoreContract(open: () => Promise<Storage>): void {
     );
   });
 
-  it('the worker store deletes one worker and leaves the others, also when it is not there', async () => {
+  it('the worker store removes workers and leaves the others, also when they are not there', async () => {
     await run(async ({ workers }) => {
       await workers.markSeen('stays', NOW);
       await workers.markSeen('goes', NOW + 1);
+      await workers.markSeen('goes too', NOW + 2);
     });
-    await run(({ workers }) => workers.remove('goes'));
-    await run(({ workers }) => workers.remove('goes'));
-    expect(await seenSince(0)).toEqual({ count: 1, newestAt: NOW });
-  });
-
-  it('the worker store sweeps the workers last seen before an instant', async () => {
-    await run(async ({ workers }) => {
-      await workers.markSeen('old', NOW - 1);
-      await workers.markSeen('kept', NOW);
-    });
-    expect(await run(({ workers }) => workers.sweep(NOW))).toBe(1);
+    await run(({ workers }) => workers.remove(['goes', 'goes too']));
+    await run(({ workers }) => workers.remove(['goes']));
+    await run(({ workers }) => workers.remove([]));
     expect(await seenSince(0)).toEqual({ count: 1, newestAt: NOW });
   });
 }

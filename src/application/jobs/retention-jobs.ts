@@ -11,7 +11,7 @@ export const RUN_RETENTION_FIELDS: FieldsOf<RunRetentionWork> = {};
 
 /** The time from one run to the next when a project has retention, in milliseconds. */
 export const RETENTION_INTERVAL_MS = millisecondsInHour;
-/** The same when no project has retention: only webhook events leave the log then. */
+/** The same when no project has retention: only webhook events and receipts that nobody waits for leave then. */
 export const WEBHOOK_LOG_INTERVAL_MS = millisecondsInDay;
 
 /** The id of `runRetentionJob`: the installation has one, however many workers add it. */

@@ -1,4 +1,3 @@
-import { millisecondsInDay } from 'date-fns/constants';
 import { LEASE_MS } from '../../domain/jobs/job.ts';
 import { CLOCKS_DIFFER_MS_MAX } from '../../domain/shared/instant.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -10,9 +9,6 @@ import { LEASES_TRUSTED_MS, WorkerWatch } from './worker-watch.ts';
 
 /** A worker whose newest heartbeat is older than this many milliseconds does not count as running, in `/readyz`. */
 export const WORKER_SEEN_MS = 15_000;
-
-/** How long the record of a worker that did not stop in order is kept, in milliseconds. */
-export const WORKER_KEPT_MS = millisecondsInDay;
 
 /**
  * The age of a lease from which a job of a message may be with a worker that is gone, in milliseconds: the queue may have handed
@@ -62,9 +58,9 @@ export class WorkerHeartbeat {
   }
 
   /**
-   * Records that this worker was seen now, takes over for those that are gone, and removes what was not seen for
-   * `WORKER_KEPT_MS`. Calls at the same time share one heartbeat; a call after `stop` does nothing. A failure is logged
-   * once per outage.
+   * Records that this worker was seen now, takes over for those that are gone, and removes the records of those that have been
+   * gone for `KEPT_HEARTBEATS`. Calls at the same time share one heartbeat; a call after `stop` does nothing. A failure is
+   * logged once per outage.
    */
   beat(): Promise<void> {
     if (this.#isStopped) return Promise.resolve();
@@ -100,7 +96,7 @@ export class WorkerHeartbeat {
     const { unitOfWork, workerId } = this.#ports;
     if (!this.#isRecorded) return;
     this.#isRecorded = false;
-    await this.#tryOrLog(() => unitOfWork.run(({ workers }) => workers.remove(workerId)));
+    await this.#tryOrLog(() => unitOfWork.run(({ workers }) => workers.remove([workerId])));
   }
 
   async #record(): Promise<void> {
@@ -110,7 +106,7 @@ export class WorkerHeartbeat {
     await this.#tryOrLog(async () => {
       const seen = await unitOfWork.run(async ({ workers }) => {
         await workers.markSeen(workerId, now);
-        await workers.sweep(now - WORKER_KEPT_MS);
+        await workers.remove(this.#watch.forgotten);
         return workers.all();
       }, 'eventual');
       if (this.#recordedAt > 0 && !this.#isTrusted()) this.#trustedSince = clock.now();

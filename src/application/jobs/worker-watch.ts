@@ -15,6 +15,12 @@ export const LEASES_TRUSTED_MS = (MISSED_HEARTBEATS_MAX - 0.5) * WORKER_HEARTBEA
 /** The number of heartbeats after which every lease of a worker that is gone has ended by itself. */
 const LEASE_HEARTBEATS = LEASE_MS / WORKER_HEARTBEAT_MS;
 
+/**
+ * The record of a worker that missed this many heartbeats in a row is removed: every other worker has taken over by then. One
+ * that comes back records itself anew.
+ */
+export const KEPT_HEARTBEATS = 60;
+
 interface Watched {
   readonly seenAt: number;
   readonly missed: number;
@@ -38,7 +44,16 @@ export class WorkerWatch {
         return [id, { seenAt, missed: before?.seenAt === seenAt ? before.missed + 1 : 0 }];
       }),
     );
-    return [...this.#watched].filter(([, { missed }]) => isToTakeOver(missed)).map(([id]) => id);
+    return this.#idsOf(isToTakeOver);
+  }
+
+  /** The workers whose record nobody needs any longer. */
+  get forgotten(): readonly string[] {
+    return this.#idsOf((missed) => missed >= KEPT_HEARTBEATS);
+  }
+
+  #idsOf(isMeant: (missed: number) => boolean): readonly string[] {
+    return [...this.#watched].filter(([, { missed }]) => isMeant(missed)).map(([id]) => id);
   }
 }
 

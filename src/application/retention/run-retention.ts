@@ -80,6 +80,16 @@ export class RunRetention {
     }
     if (signal.aborted) return;
     await this.#attempt({}, () => this.#ports.retainWebhooks.execute(retentions, slices));
+    await this.#attempt({}, () => this.#sweepSubmissions(slices));
+  }
+
+  /** Parked receipts may quote a message. They leave with what is submitted and parked later: here where nothing is. */
+  #sweepSubmissions(slices: Slices): Promise<void> {
+    const { unitOfWork, clock } = this.#ports;
+    return slices.each(
+      async (rows) =>
+        (await unitOfWork.run(({ submissions }) => submissions.sweep(clock.now(), rows))) === rows,
+    );
   }
 
   async #attempt(fields: { readonly projectId?: string }, work: () => Promise<void>): Promise<void> {

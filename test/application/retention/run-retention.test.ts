@@ -60,3 +60,23 @@ it('a run comes again a day later while no project has retention, and at once wh
   await change(OTHER_ID, 9);
   expect(await world.runDueJobs()).toEqual(['retention/run']);
 });
+
+it('a receipt that nobody waits for leaves with a run, also where nothing else is submitted', async () => {
+  const receipt = { kind: 'failed', reason: 'no handset 9647712345678' } as const;
+  const parked = (expiresAt: number, count: number) =>
+    world.unitOfWork.run(({ submissions }) =>
+      submissions.park(
+        Array.from({ length: count }, (_, index) => ({
+          channel: 'sms',
+          providerMessageId: `${expiresAt}-${index}`,
+          receipt,
+        })),
+        expiresAt,
+      ),
+    );
+  await parked(world.clock.at, 120);
+  await parked(world.clock.at + 1, 1);
+  expect(await world.runDueJobs()).toEqual(['retention/run']);
+  const left = await world.database.knex('submissions').pluck('provider_message_id');
+  expect(left).toEqual([`${world.clock.at + 1}-0`]);
+});

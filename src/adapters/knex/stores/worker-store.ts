@@ -20,8 +20,8 @@ export class SqlWorkerStore implements WorkerStore {
     await this.#session.insert(MARK_SEEN, [{ id, seen_at: seenAt }]);
   }
 
-  async remove(id: string): Promise<void> {
-    await this.#session.execute('DELETE FROM workers WHERE id = ?', [id]);
+  async remove(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.#session.execute('DELETE FROM workers WHERE id = ANY(?)', [ids]);
   }
 
   async seenSince(since: number): Promise<{ readonly count: number; readonly newestAt: number | null }> {
@@ -35,9 +35,5 @@ export class SqlWorkerStore implements WorkerStore {
   async all(): Promise<ReadonlyMap<string, number>> {
     const rows = await this.#session.query('SELECT id, seen_at FROM workers', []);
     return new Map(rows.map((row) => [row.id as string, row.seen_at as number]));
-  }
-
-  async sweep(before: number): Promise<number> {
-    return this.#session.execute('DELETE FROM workers WHERE seen_at < ?', [before]);
   }
 }
