@@ -479,7 +479,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
         ),
       );
       expect(settings).toEqual([
-        { name: 'idle_in_transaction_session_timeout', setting: '5000' },
+        { name: 'idle_in_transaction_session_timeout', setting: '4000' },
         { name: 'statement_timeout', setting: '2000' },
         { name: 'synchronous_commit', setting: 'on' },
       ]);
