@@ -22,7 +22,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const ACQUIRE_TIMEOUT_MS = 10_000;
 /** A silent server is given up this long after it should have stopped the statement itself. */
 const SILENCE_MS = 1_000;
-/** A process that stopped within a transaction loses its locks after this time, in milliseconds: others wait for less than 5 s. */
+/** A process that stopped within a transaction loses its locks after this time: others wait for less than 5 s. */
 const IDLE_IN_TRANSACTION_MS = 4_000;
 /**
  * A transaction that waits longer for a lock rolls back, in milliseconds: longer than a commit takes, unless the disk stalls. A
