@@ -94,7 +94,7 @@ describe('the address of a seeded inbound webhook', () => {
       expect(String(error)).toContain('→ at projects[0].inboundWebhooks[0].url');
       const { knex } = service.roots.database;
       expect(await knex('projects')).toEqual([]);
-      expect(await knex('price_lists')).toEqual([]);
+      expect(await knex('price_versions')).toEqual([]);
       await service.stop();
     },
   );

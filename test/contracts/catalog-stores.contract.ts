@@ -18,7 +18,6 @@ import {
   aWhatsappPhoneNumber,
   NOW,
   somePrices,
-  someStoredPrices,
 } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
@@ -297,38 +296,6 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
     });
   });
 
-  describe('prices', () => {
-    const row = (countryIso: string, mccMnc: string, network: string) =>
-      anInternationalPrice({ countryIso, mccMnc, network });
-    const turkcell = row('TR', '28601', 'Turkcell');
-    const turkcellToo = row('TR', '28601', 'avea');
-    const vodafone = row('TR', '28602', 'Vodafone');
-    const etisalat = row('AE', '42402', 'Etisalat');
-
-    it('the price store has no prices before any were written', async () => {
-      expect(await read(({ prices }) => prices.load())).toBeNull();
-    });
-
-    it('the price store loads the prices that were written last', async () => {
-      const list = someStoredPrices({ telegram: iqd(41), international: [vodafone, etisalat] });
-      await run(({ prices }) => prices.replace(someStoredPrices({ international: [turkcell, turkcellToo] })));
-      await run(({ prices }) => prices.replace(list));
-      expect(await read(({ prices }) => prices.load())).toEqual(list);
-    });
-
-    it('the price store pages international prices by country, code and network, upper case before lower case', async () => {
-      const international = [vodafone, turkcellToo, etisalat, turkcell];
-      await run(({ prices }) => prices.replace(someStoredPrices({ international })));
-      const page = (countryIso: string | null, number: number, limit: number) =>
-        read(({ prices }) => prices.international({ countryIso }, { page: number, limit }));
-      expect(await page(null, 1, 3)).toEqual({ total: 4, rows: [etisalat, turkcell, turkcellToo] });
-      expect(await page(null, 2, 3)).toEqual({ total: 4, rows: [vodafone] });
-      expect(await page(null, 3, 3)).toEqual({ total: 4, rows: [] });
-      expect(await page('TR', 2, 1)).toEqual({ total: 3, rows: [turkcellToo] });
-      expect(await page('tr', 1, 5)).toEqual({ total: 0, rows: [] });
-    });
-  });
-
   describe('price versions', () => {
     const first = '664abc000000000000000001';
     const second = '664abc000000000000000002';
@@ -406,12 +373,11 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       expect(await page('JO', 1, 5)).toEqual({ total: 0, rows: [] });
     });
 
-    it('the price version store counts changes of the schedule one after another, also those of a seed file', async () => {
+    it('the price version store counts changes of the schedule one after another', async () => {
       const before = await read(({ priceVersions }) => priceVersions.revision());
       const revisions = await Promise.all([1, 2, 3].map(() => run((s) => s.priceVersions.nextRevision())));
       expect(revisions.sort()).toEqual([before + 1, before + 2, before + 3]);
-      await run(({ prices }) => prices.replace(someStoredPrices()));
-      expect(await read(({ priceVersions }) => priceVersions.revision())).toBe(before + 4);
+      expect(await read(({ priceVersions }) => priceVersions.revision())).toBe(before + 3);
     });
 
     it('an import that is cut off leaves no version and no rows', async () => {

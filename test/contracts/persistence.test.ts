@@ -64,8 +64,6 @@ const TABLES = [
   'reports',
   'projects',
   'ledger_entries',
-  'price_lists',
-  'international_prices',
   'price_version_countries',
   'price_versions',
   'messages',

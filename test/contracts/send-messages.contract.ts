@@ -4,6 +4,7 @@ import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { NoticeLowCredit } from '../../src/application/billing/notice-low-credit.ts';
 import { CurrentPrices } from '../../src/application/catalog/current-prices.ts';
 import { Rejected } from '../../src/application/errors/rejected.ts';
+import { insertSeedPrices } from '../../src/application/seed/seed-prices.ts';
 import type { SendCommand } from '../../src/application/sending/send-command.ts';
 import { SendMessages } from '../../src/application/sending/send-messages.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
@@ -16,6 +17,7 @@ import { iqd } from '../../src/domain/shared/money.ts';
 import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
 import {
   aNewAccount,
+  anId,
   aPhoneNumber,
   aProject,
   aSealedSecret,
@@ -23,7 +25,7 @@ import {
   aSendRequest,
   HOUR_MS,
   NOW,
-  someStoredPrices,
+  someSeedPrices,
 } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
@@ -32,7 +34,7 @@ import { type Storage, storageOfSuite } from './storage.ts';
 /** Round trips to the database in which a process that does not wait for the lock would have read. */
 const ROUND_TRIPS = 30;
 /** What one sms of these tests costs: 80 IQD. */
-const PRICE = someStoredPrices().sms.asiaCell;
+const PRICE = someSeedPrices().sms.asiaCell;
 
 const noRateLimit = aProject({ settings: { rateLimit: null } });
 const twoAtMost = aProject({ settings: { rateLimit: { maxRequests: 2, timeWindowMinutes: 10 } } });
@@ -51,7 +53,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
 
   async function prepare(project: Project, credit = iqd(10_000)): Promise<void> {
     await storage.run(async (stores) => {
-      await stores.prices.replace(someStoredPrices());
+      await insertSeedPrices(stores, someSeedPrices(), { id: anId(1), now: NOW });
       await stores.projects.insert([project]);
       await stores.accounts.insert([aNewAccount({ projectId: project.id })]);
       await stores.ledger.post([

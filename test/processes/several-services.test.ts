@@ -33,7 +33,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
 
     it('services that start at the same moment seed an empty database once', async () => {
       const members = await groupWith(15_000).start([{ role: 'api' }, { role: 'api' }]);
-      await group.rows('TRUNCATE projects, price_lists, ledger_entries, api_keys CASCADE');
+      await group.rows('TRUNCATE projects, price_versions, ledger_entries, api_keys CASCADE');
       const everyone = new MeetingPoint(members.length);
       const seed = readSeed(seedWith({ credit: 15_000 }));
       const applied = await Promise.all(
@@ -43,11 +43,13 @@ describe.skipIf(POSTGRES_URL === undefined)(
             keyHasher: roots.keyHasher,
             sealWebhook: new SealWebhook(roots),
             clock: group.clock,
+            ids: roots.idSource,
           }).execute(seed),
         ),
       );
       expect(applied.sort()).toEqual([false, true]);
       expect(await group.rows('SELECT slug FROM projects')).toEqual([{ slug: 'demo' }]);
+      expect(await group.rows('SELECT actor FROM price_versions')).toEqual([{ actor: 'seed' }]);
       expect(await group.rows('SELECT kind, balance_delta FROM ledger_entries')).toEqual([
         { kind: 'deposit', balance_delta: 15_000_000 },
       ]);

@@ -83,8 +83,14 @@ describe('the price list of operators', () => {
     expect(await costOf(service)).toBe(80);
     const csv = `\uFEFF${HEADER}\r\n${TURKEY}\r\n${JORDAN}\r\n`;
     const preview = await admin(service, 'POST', '/previews', csv);
+    const seeded = (await admin(service, 'GET', '')).body as { version: { id: string } };
+    expect(seeded).toMatchObject({
+      version: { actor: 'seed', status: 'in-force', effectiveFrom: '1970-01-01T00:00:00.000Z', rows: 1 },
+      total: 1,
+      telegram: 40,
+    });
     expect(preview.body).toMatchObject({
-      replaces: null,
+      replaces: seeded.version.id,
       effectiveFrom: null,
       rows: 2,
       added: 1,
@@ -97,8 +103,11 @@ describe('the price list of operators', () => {
         { before: { networkId: 'tr_all', price: 120 }, after: { networkId: 'tr_all', price: 130.125 } },
       ],
     });
-    expect((await admin(service, 'GET', '')).body).toMatchObject({ version: null, total: 1, telegram: 40 });
-    expect((await admin(service, 'GET', '/versions')).body).toEqual({ versions: [], next: null });
+    expect((await admin(service, 'GET', '')).body).toEqual(seeded);
+    expect((await admin(service, 'GET', '/versions')).body).toEqual({
+      versions: [seeded.version],
+      next: null,
+    });
 
     const id = await imported(service, csv);
     await service.advance(FRESH_MS);
@@ -239,6 +248,7 @@ describe('the price list of operators', () => {
 
   it('every mistake of a file is told with its line and field, and nothing is changed', async () => {
     const service = await start();
+    const before = (await admin(service, 'GET', '/versions')).body;
     const rows = [HEADER, TURKEY, 'Asia,tr,90,,x,y,28602,1.0005', 'Asia,TR', TURKEY, JORDAN].join('\n');
     const csv = await admin(service, 'POST', '/previews', rows);
     expect([csv.status, csv.code]).toEqual([400, 'invalid-prices']);
@@ -278,7 +288,7 @@ describe('the price list of operators', () => {
       const { errors } = (await admin(service, 'POST', '/previews', body)).body as { errors: object[] };
       expect(errors[0]).toMatchObject(mistake);
     }
-    expect((await admin(service, 'GET', '/versions')).body).toEqual({ versions: [], next: null });
+    expect((await admin(service, 'GET', '/versions')).body).toEqual(before);
   });
 
   it('an import that cannot be scheduled or read has a documented error', async () => {
@@ -337,18 +347,21 @@ describe('the price list of operators', () => {
     expect([madeUp.status, madeUp.code]).toEqual([400, 'validation-failed']);
   });
 
-  it('a cursor of the list of the seed is rejected once a version is in force', async () => {
+  it('a cursor of the list of the seed goes on in it once an imported list is in force', async () => {
     const seed = seedWith({ rateLimit: null });
     const [row] = seed.prices.international ?? [];
     if (row === undefined) throw new Error('The demo has a row');
-    const international = [row, { ...row, networkId: 'another' }];
+    const international = [row, { ...row, networkId: 'another', mccMnc: '28602' }];
     const prices = { ...seed.prices, international };
     const service = await startService({ adminToken: ADMIN_TOKEN, seed: { ...seed, prices } });
-    const first = (await admin(service, 'GET', '?limit=1')).body as { version: null; next: string };
-    expect(first.version).toBeNull();
-    expect((await admin(service, 'GET', `?cursor=${first.next}`)).status).toBe(200);
+    const first = (await admin(service, 'GET', '?limit=1')).body as { next: string };
     await imported(service, [HEADER, JORDAN, TURKEY].join('\n'));
-    expect((await admin(service, 'GET', `?cursor=${first.next}`)).code).toBe('validation-failed');
+    expect((await admin(service, 'GET', `?cursor=${first.next}`)).body).toMatchObject({
+      version: { actor: 'seed', status: 'replaced' },
+      total: 2,
+      international: [{ networkId: 'another' }],
+      next: null,
+    });
   });
 
   it('a cursor of another version or country is rejected', async () => {

@@ -10,7 +10,7 @@ import { buildContainer } from '../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/domain/jobs/job.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
-import { aProject, NOW, someStoredPrices } from './builders.ts';
+import { aProject, NOW, someSeedPrices } from './builders.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
 /** A project with 1,000 IQD and nothing else. */
@@ -56,7 +56,7 @@ export async function openApplication({ projects = [aSeedProject()], overrides =
   const background = container.get(BackgroundWork);
   const workerId = container.get(ports.workerId);
   await database.migrate();
-  const seed: Seed = { projects, prices: someStoredPrices() };
+  const seed: Seed = { projects, prices: someSeedPrices() };
   if (projects.length > 0) await container.get(ApplySeed).execute(seed);
   const lease = (limit = 100): Promise<readonly LeasedJob[]> =>
     unitOfWork.run(({ jobs }) => jobs.lease({ workerId, now: clock.at, until: clock.at + LEASE_MS, limit }));

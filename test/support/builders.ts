@@ -5,15 +5,14 @@
 
 import type { Submission } from '../../src/application/ports/channel-provider.ts';
 import type { NewAccount } from '../../src/application/ports/stores/billing-stores.ts';
-import type { StoredPrices } from '../../src/application/ports/stores/catalog-stores.ts';
+import type { SeedPrices } from '../../src/application/seed/seed-prices.ts';
 import { DEFAULT_SETTINGS, type Project, type ProjectSettings } from '../../src/domain/access/project.ts';
 import type { Account } from '../../src/domain/billing/account.ts';
 import type { LedgerEntry } from '../../src/domain/billing/ledger.ts';
-import {
-  highestByCountryCode,
-  type InternationalPrice,
-  type MobileOperatorPrices,
-  type PriceList,
+import type {
+  InternationalPrice,
+  MobileOperatorPrices,
+  PriceList,
 } from '../../src/domain/billing/pricing.ts';
 import type { Campaign } from '../../src/domain/campaigns/campaign.ts';
 import type { Recipient } from '../../src/domain/campaigns/recipient.ts';
@@ -157,8 +156,8 @@ export function anInternationalPrice(given: Partial<InternationalPrice> = {}): I
   };
 }
 
-/** The prices of the demo seed as they are kept. */
-export function someStoredPrices(given: Partial<StoredPrices> = {}): StoredPrices {
+/** The prices of the demo seed. */
+export function someSeedPrices(given: Partial<SeedPrices> = {}): SeedPrices {
   return {
     sms: someMobileOperatorPrices(),
     whatsapp: { AUTHENTICATION: iqd(60), UTILITY: iqd(60), MARKETING: iqd(90) },
@@ -170,12 +169,12 @@ export function someStoredPrices(given: Partial<StoredPrices> = {}): StoredPrice
 
 /** The prices of the demo seed as a decision reads them: sms 80 (others 100), whatsapp 60/60/90, telegram 40. */
 export function somePrices(given: Partial<PriceList> = {}): PriceList {
-  const { sms, whatsapp, telegram, international } = someStoredPrices();
+  const { sms, whatsapp, telegram } = someSeedPrices();
   return {
     sms,
     whatsapp,
     telegram,
-    internationalByCountryCode: highestByCountryCode(international),
+    internationalByCountryCode: new Map([['90', iqd(120)]]),
     ...given,
   };
 }

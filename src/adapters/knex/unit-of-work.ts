@@ -22,7 +22,6 @@ import { SqlJobSurveyStore } from './stores/job-survey-store.ts';
 import { SqlLedgerStore } from './stores/ledger-store.ts';
 import { SqlMessageSearchStore } from './stores/message-search-store.ts';
 import { SqlMessageStore } from './stores/message-store.ts';
-import { SqlPriceStore } from './stores/price-store.ts';
 import { SqlPriceVersionStore } from './stores/price-version-store.ts';
 import { SqlProjectStore } from './stores/project-store.ts';
 import { SqlRecipientStore } from './stores/recipient-store.ts';
@@ -196,7 +195,6 @@ function storesOn(session: Session, { dialect, parsedTrees }: Database): Stores 
     accounts: new SqlAccountStore(session),
     ledger: new SqlLedgerStore(session),
     senderIds: new SqlSenderIdStore(session),
-    prices: new SqlPriceStore(session),
     priceVersions: new SqlPriceVersionStore(session),
     whatsapp: new SqlWhatsappStore(session, parsedTrees),
     messages: new SqlMessageStore(session),

@@ -1,10 +1,10 @@
 import { pricesInForce, type ScheduledPrices } from '../../domain/billing/price-version.ts';
-import { highestByCountryCode, type PriceList } from '../../domain/billing/pricing.ts';
+import type { PriceList } from '../../domain/billing/pricing.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { Stores } from '../ports/stores.ts';
 import { SETTINGS_FRESH_MS } from '../read-through-cache.ts';
 
-type PriceStores = Pick<Stores, 'prices' | 'priceVersions'>;
+type PriceStores = Pick<Stores, 'priceVersions'>;
 
 /** The lists from an instant on, until the schedule is changed. */
 interface Schedule {
@@ -51,23 +51,15 @@ export class CurrentPrices {
 }
 
 async function readSchedule(
-  { prices, priceVersions }: PriceStores,
+  { priceVersions }: PriceStores,
   revision: number,
   now: number,
 ): Promise<Schedule> {
   const inForce = await priceVersions.inForceAt(now);
-  const first = inForce === null ? await seededList(prices) : await priceVersions.listOf(inForce.id);
-  const schedule: ScheduledPrices[] = first === null ? [] : [{ effectiveFrom: now, list: first }];
-  for (const { id, effectiveFrom } of await priceVersions.scheduledAfter(now)) {
-    schedule.push({ effectiveFrom, list: await priceVersions.listOf(id) });
+  const later = await priceVersions.scheduledAfter(now);
+  const prices: ScheduledPrices[] = [];
+  for (const { id, effectiveFrom } of inForce === null ? later : [inForce, ...later]) {
+    prices.push({ effectiveFrom, list: await priceVersions.listOf(id) });
   }
-  return { revision, from: now, prices: schedule };
-}
-
-/** What a seed file wrote: in force until the first version is. */
-async function seededList(prices: Stores['prices']): Promise<PriceList | null> {
-  const seeded = await prices.load();
-  if (seeded === null) return null;
-  const { international, ...list } = seeded;
-  return { ...list, internationalByCountryCode: highestByCountryCode(international) };
+  return { revision, from: now, prices };
 }

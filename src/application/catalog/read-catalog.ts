@@ -39,10 +39,10 @@ export class ReadCatalog {
     page: Page,
   ): Promise<{ readonly total: number; readonly rows: readonly InternationalPrice[] }> {
     const { unitOfWork, clock } = this.#ports;
-    return unitOfWork.read(async ({ prices, priceVersions }) => {
+    return unitOfWork.read(async ({ priceVersions }) => {
       const inForce = await priceVersions.inForceAt(clock.now());
       return inForce === null
-        ? prices.international(filter, page)
+        ? { total: 0, rows: [] }
         : priceVersions.international(inForce.id, filter, page);
     });
   }

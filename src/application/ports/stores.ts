@@ -6,7 +6,7 @@ import type {
   RecipientStore,
   SendingSlotStore,
 } from './stores/campaign-stores.ts';
-import type { PriceStore, SenderIdStore, WhatsappStore } from './stores/catalog-stores.ts';
+import type { SenderIdStore, WhatsappStore } from './stores/catalog-stores.ts';
 import type { DeadLetterStore } from './stores/dead-letter-store.ts';
 import type { IdempotencyStore } from './stores/idempotency-store.ts';
 import type { InstallationStore } from './stores/installation-store.ts';
@@ -34,7 +34,6 @@ export interface Stores {
   readonly accounts: AccountStore;
   readonly ledger: LedgerStore;
   readonly senderIds: SenderIdStore;
-  readonly prices: PriceStore;
   readonly priceVersions: PriceVersionStore;
   readonly whatsapp: WhatsappStore;
   readonly messages: MessageStore;

@@ -10,12 +10,13 @@ import { onlySecret } from '../../domain/webhooks/inbound-secrets.ts';
 import type { InboundWebhook } from '../../domain/webhooks/inbound-webhook.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { NewAccount } from '../ports/stores/billing-stores.ts';
-import type { StoredPrices } from '../ports/stores/catalog-stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { SealWebhook } from '../webhooks/seal-webhook.ts';
 import { SeedError } from './seed-error.ts';
+import { insertSeedPrices, type SeedPrices } from './seed-prices.ts';
 
 export interface SeedProject {
   readonly project: Project;
@@ -36,7 +37,7 @@ export interface SeedProject {
 
 export interface Seed {
   readonly projects: readonly SeedProject[];
-  readonly prices: StoredPrices;
+  readonly prices: SeedPrices;
 }
 
 interface SeedPorts {
@@ -44,6 +45,7 @@ interface SeedPorts {
   readonly keyHasher: KeyHasher;
   readonly sealWebhook: Pick<SealWebhook, 'tried'>;
   readonly clock: Clock;
+  readonly ids: Pick<IdSource, 'hex24'>;
 }
 
 /** Fills an empty database. */
@@ -71,17 +73,19 @@ export class ApplySeed {
   }
 
   async #fill({ projects, prices }: Seed): Promise<boolean> {
-    const { unitOfWork, keyHasher, clock } = this.#ports;
-    const now = clock.now();
+    const { unitOfWork, keyHasher, clock, ids } = this.#ports;
     return unitOfWork.run(async (stores) => {
       if (!(await stores.projects.isEmpty())) return false;
       const rejected: string[] = [];
       const accepted = projects.map((seeded, at) => this.#accepted(seeded, at, rejected));
       const webhooks = this.#acceptedWebhooks(projects, rejected);
       throwIfAny(rejected);
-      await stores.prices.replace(prices);
-      // Another process that fills the database at the same time was waited for with the list, and has filled it by now.
+      await stores.priceVersions.nextRevision();
+      // Another process that fills the database at the same time was waited for with the revision, and has filled it by now.
       if (!(await stores.projects.isEmpty())) throw new Error('The database is filled already');
+      const now = clock.now();
+      // Older than what is imported in the same millisecond.
+      await insertSeedPrices(stores, prices, { id: ids.hex24(now - 1), now });
       await stores.projects.insert(accepted);
       await stores.accounts.insert(
         projects.map(({ project, account }) => ({ projectId: project.id, ...account })),

@@ -47,7 +47,10 @@ export interface PriceList {
   readonly sms: MobileOperatorPrices;
   readonly whatsapp: Readonly<Record<TemplateCategory, Money>>;
   readonly telegram: Money;
-  /** The highest price of each country calling code: a number does not tell its network. */
+  /**
+   * One price for each country calling code: the highest of its networks. The network of a number is known only after the
+   * send, and no project may pay more than was quoted and held.
+   */
   readonly internationalByCountryCode: ReadonlyMap<string, Money>;
 }
 
@@ -55,18 +58,6 @@ export type ChannelPrices = Readonly<Partial<Record<Channel, Money>>>;
 
 /** Country calling codes have one to seven digits when the area belongs to the code (for example 1876). */
 export const COUNTRY_CODE_DIGITS_MAX = 7;
-
-/**
- * One price for each country calling code: the highest of its networks. The network of a number is known only after the
- * send, and no project may pay more than was quoted and held.
- */
-export function highestByCountryCode(rows: readonly InternationalPrice[]): ReadonlyMap<string, Money> {
-  const prices = new Map<string, Money>();
-  for (const { countryCode, price } of rows) {
-    prices.set(countryCode, larger(prices.get(countryCode) ?? ZERO, price));
-  }
-  return prices;
-}
 
 /** What the price of a message depends on. */
 export interface Priceable {

@@ -9,8 +9,10 @@ import type { DatabaseConfig } from '../../../src/adapters/knex/database.ts';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { migrationsFor } from '../../../src/adapters/knex/migrations/migrations.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import { iqd } from '../../../src/domain/shared/money.ts';
 import type { PhoneNumber } from '../../../src/domain/shared/phone-number.ts';
 import {
+  anInternationalPrice,
   anSmsId,
   aProject,
   aWhatsappAccount,
@@ -60,6 +62,7 @@ const NAMES = [
   '031-versions-of-trees',
   '032-whatsapp-numbers',
   '033-oldest-parked',
+  '034-prices-of-seeds',
 ];
 
 describe('migrations on SQLite', () => {
@@ -125,6 +128,12 @@ describe('migrations on SQLite', () => {
   it('migrations find the whatsapp numbers in the stored trees', () =>
     findStoredNumbers({ kind: 'sqlite', filename: ':memory:' }));
 
+  it('migrations make the list of a seed file a price version', () =>
+    keepSeedPrices({ kind: 'sqlite', filename: ':memory:' }));
+
+  it('migrations make a price version of a seed beside those that are not in force, and none without a list', () =>
+    keepSeedPricesOnce({ kind: 'sqlite', filename: ':memory:' }));
+
   it('one process migrates at a time when three processes start at once', {
     timeout: PROCESS_TIMEOUT_MS,
   }, async () => {
@@ -163,6 +172,11 @@ describe.skipIf(POSTGRES_URL === undefined)(
     it('migrations keep parked receipts, which count for no provider', () => inOwnSchema(keepParkedReceipts));
 
     it('migrations count the open conversations of every portfolio', () => inOwnSchema(countConversations));
+
+    it('migrations make the list of a seed file a price version', () => inOwnSchema(keepSeedPrices));
+
+    it('migrations make a price version of a seed beside those that are not in force, and none without a list', () =>
+      inOwnSchema(keepSeedPricesOnce));
 
     it(
       'one process migrates at a time when three processes start at once',
@@ -609,6 +623,97 @@ async function findStoredNumbers(config: DatabaseConfig): Promise<void> {
   const found = await unitOfWork.read(({ whatsapp }) => whatsapp.phoneIdsOf(['77', '78']));
   expect([...found]).toEqual([['77', 'first']]);
   await database.close();
+}
+
+const SEED_LIST = {
+  sms: { korekTelecom: 80_000, asiaCell: 81_000, zainIraq: 82_000, others: 100_000 },
+  whatsapp: { AUTHENTICATION: 60_000, UTILITY: 61_000, MARKETING: 90_000 },
+  telegram: 40_500,
+};
+
+/** From a database where the list of a seed file had tables of its own. The version before reads them still. */
+async function keepSeedPrices(config: DatabaseConfig): Promise<void> {
+  const database = openDatabase(config);
+  const { knex } = database;
+  await migrateTo(database, '033-oldest-parked');
+  const emirates = anInternationalPrice({ countryIso: 'AE', countryCode: '971', mccMnc: '42402' });
+  const turkcell = anInternationalPrice({ mccMnc: '28601', network: 'Turkcell', price: iqd(110) });
+  const avea = anInternationalPrice({ mccMnc: '28601', network: 'avea', price: iqd(130) });
+  const vodafone = anInternationalPrice({ mccMnc: '28602', network: 'Vodafone', price: iqd(120) });
+  await knex('price_lists').insert({ id: 1, document: JSON.stringify(SEED_LIST) });
+  const stored = [vodafone, avea, emirates, turkcell].map((row, position) => ({
+    position,
+    country_iso: row.countryIso,
+    mcc_mnc: row.mccMnc,
+    network: row.network,
+    document: JSON.stringify(row),
+  }));
+  await knex('international_prices').insert(stored);
+  const before = Date.now();
+  await database.migrate();
+  await new SqlUnitOfWork(database).read(async ({ priceVersions }) => {
+    const [version, ...others] = await priceVersions.list(null, 9);
+    expect(others).toEqual([]);
+    expect(version).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{12}0{12}$/),
+      effectiveFrom: 0,
+      createdAt: expect.any(Number),
+      actor: 'seed',
+      rowCount: 4,
+      withdrawnAt: null,
+    });
+    const { id, createdAt } = version ?? { id: '', createdAt: 0 };
+    expect(createdAt).toBeGreaterThanOrEqual(before);
+    expect(Number.parseInt(id.slice(0, 12), 16)).toBe(createdAt);
+    expect(await priceVersions.inForceAt(createdAt)).toEqual(version);
+    expect(await priceVersions.revision()).toBe(1);
+    expect(await priceVersions.listOf(id)).toEqual({
+      ...SEED_LIST,
+      internationalByCountryCode: new Map([
+        ['971', 120_000],
+        ['90', 130_000],
+      ]),
+    });
+    expect(await priceVersions.countriesOf(id)).toEqual(['AE', 'TR']);
+    const page = (number: number) =>
+      priceVersions.international(id, { countryIso: null }, { page: number, limit: 2 });
+    expect(await page(1)).toEqual({ total: 4, rows: [emirates, turkcell] });
+    expect(await page(2)).toEqual({ total: 4, rows: [avea, vodafone] });
+  });
+  expect(await knex('price_lists').pluck('document')).toEqual([JSON.stringify(SEED_LIST)]);
+  expect(await knex('international_prices').pluck('document')).toHaveLength(4);
+  await database.close();
+}
+
+/** From databases where operators had imported lists, each with the actors of the versions that are there afterwards. */
+async function keepSeedPricesOnce(config: DatabaseConfig): Promise<void> {
+  const later = Date.now() + 86_400_000;
+  const version = (id: string, effectiveFrom: number, withdrawnAt: number | null = null) => ({
+    id,
+    effective_from: effectiveFrom,
+    created_at: 1,
+    actor: 'cli',
+    row_count: 0,
+    document: JSON.stringify({ ...SEED_LIST, byCountryCode: [] }),
+    withdrawn_at: withdrawnAt,
+  });
+  const cases = [
+    { hasList: false, versions: [], actors: [] },
+    { hasList: true, versions: [version('a', 5)], actors: ['cli'] },
+    { hasList: true, versions: [version('a', 5, 4), version('b', later)], actors: ['cli', 'cli', 'seed'] },
+    { hasList: false, versions: [version('b', later)], actors: ['cli'] },
+  ];
+  for (const { hasList, versions, actors } of cases) {
+    const database = openDatabase(config);
+    const { knex } = database;
+    await migrateTo(database, '033-oldest-parked');
+    if (hasList) await knex('price_lists').insert({ id: 1, document: JSON.stringify(SEED_LIST) });
+    if (versions.length > 0) await knex('price_versions').insert(versions);
+    await database.migrate();
+    expect(await knex('price_versions').orderBy('actor').pluck('actor')).toEqual(actors);
+    if (config.kind === 'postgres') await knex.raw('DROP SCHEMA ?? CASCADE', [config.schema ?? '']);
+    await database.close();
+  }
 }
 
 /** Runs the migrations up to and including the one named. */

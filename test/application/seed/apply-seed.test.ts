@@ -13,7 +13,7 @@ import {
   aWhatsappBusiness,
   aWhatsappPhoneNumber,
   NOW,
-  someStoredPrices,
+  someSeedPrices,
 } from '../../support/builders.ts';
 import { LIVE_KEY } from '../../support/seeds.ts';
 
@@ -39,21 +39,21 @@ describe('ApplySeed', () => {
   afterEach(() => world.close());
 
   it('ApplySeed fills an empty database with everything the seed holds', async () => {
-    expect(await applySeed.execute({ projects: [full], prices: someStoredPrices() })).toBe(true);
+    expect(await applySeed.execute({ projects: [full], prices: someSeedPrices() })).toBe(true);
     const { container, unitOfWork } = world;
     const stored = await unitOfWork.read(async (stores) => ({
       projects: await stores.projects.byIds([full.project.id]),
       senderIds: await stores.senderIds.byProjectIds([full.project.id]),
       whatsapp: await stores.whatsapp.byProjectIds([full.project.id]),
       inbound: await stores.inboundWebhooks.byWhatsappPhoneIds([NUMBER_ID]),
-      international: await stores.prices.international({ countryIso: null }, { page: 1, limit: 9 }),
+      prices: await stores.priceVersions.list(null, 9),
     }));
     expect(stored).toMatchObject({
       projects: [full.project],
       senderIds: [aSenderId()],
       whatsapp: new Map([[full.project.id, [aWhatsappBusiness()]]]),
       inbound: [{ projectId: full.project.id, whatsappPhoneId: NUMBER_ID, url: 'https://example.com/in' }],
-      international: { total: 1 },
+      prices: [{ effectiveFrom: 0, createdAt: NOW, actor: 'seed', rowCount: 1, withdrawnAt: null }],
     });
     expect(container.get(ports.secretBox).open(stored.inbound[0]?.secret ?? aSealedSecret('none'))).toBe(
       's3cret',
@@ -77,16 +77,16 @@ describe('ApplySeed', () => {
   ])('ApplySeed stores whether a key ends with a checksum: %s', async (_, isNew) => {
     const { checksum } = world.container.get(ports.keyHasher);
     const apiKeys = isNew ? [newApiKey('live', '0'.repeat(32), checksum)] : [LIVE_KEY];
-    await applySeed.execute({ projects: [{ ...full, apiKeys }], prices: someStoredPrices() });
+    await applySeed.execute({ projects: [{ ...full, apiKeys }], prices: someSeedPrices() });
     expect(await world.unitOfWork.read(({ projects }) => projects.hasKeyWithoutChecksum())).toBe(!isNew);
   });
 
   it('ApplySeed leaves a database alone that holds a project', async () => {
-    await applySeed.execute({ projects: [full], prices: someStoredPrices() });
+    await applySeed.execute({ projects: [full], prices: someSeedPrices() });
     const other = aSeedProject({ project: aProject({ id: '664abc000000000000000002', slug: 'other' }) });
-    expect(
-      await applySeed.execute({ projects: [other], prices: someStoredPrices({ telegram: iqd(1) }) }),
-    ).toBe(false);
+    expect(await applySeed.execute({ projects: [other], prices: someSeedPrices({ telegram: iqd(1) }) })).toBe(
+      false,
+    );
     expect(await world.database.knex('projects').pluck('slug')).toEqual(['demo']);
     expect((await world.account()).balance).toBe(iqd(1_000));
   });
@@ -99,7 +99,7 @@ describe('ApplySeed', () => {
         ...unitOfWork,
         read: (work) => unitOfWork.read(work),
         run: async () => {
-          await applySeed.execute({ projects: [full], prices: someStoredPrices() });
+          await applySeed.execute({ projects: [full], prices: someSeedPrices() });
           throw new Error('UNIQUE constraint failed');
         },
         ping: () => unitOfWork.ping(),
@@ -107,13 +107,14 @@ describe('ApplySeed', () => {
       keyHasher: slower,
       sealWebhook: world.container.get(SealWebhook),
       clock: world.clock,
+      ids: world.container.get(ports.idSource),
     });
-    expect(await racing.execute({ projects: [full], prices: someStoredPrices() })).toBe(false);
+    expect(await racing.execute({ projects: [full], prices: someSeedPrices() })).toBe(false);
   });
 
   it('ApplySeed undoes what it has written when another process has filled the database with another seed meanwhile', async () => {
     const { unitOfWork } = world;
-    await applySeed.execute({ projects: [full], prices: someStoredPrices() });
+    await applySeed.execute({ projects: [full], prices: someSeedPrices() });
     const racing = new ApplySeed({
       unitOfWork: {
         ping: () => unitOfWork.ping(),
@@ -137,15 +138,16 @@ describe('ApplySeed', () => {
       keyHasher: world.container.get(ports.keyHasher),
       sealWebhook: world.container.get(SealWebhook),
       clock: world.clock,
+      ids: world.container.get(ports.idSource),
     });
     const other = aSeedProject({ project: aProject({ id: '664abc000000000000000002', slug: 'other' }) });
-    const seed = { projects: [other], prices: someStoredPrices({ telegram: iqd(1) }) };
+    const seed = { projects: [other], prices: someSeedPrices({ telegram: iqd(1) }) };
     expect(await racing.execute(seed)).toBe(false);
     const stored = await unitOfWork.read(async (stores) => [
-      (await stores.prices.load())?.telegram,
+      (await stores.priceVersions.list(null, 9)).length,
       await stores.projects.byIds([other.project.id]),
     ]);
-    expect(stored).toEqual([someStoredPrices().telegram, []]);
+    expect(stored).toEqual([1, []]);
   });
 
   it('ApplySeed stores a notice of low credit with its address parsed and its secret sealed', async () => {
@@ -155,7 +157,7 @@ describe('ApplySeed', () => {
       webhookSecret: 's3cret',
     };
     const seeded = aSeedProject({ lowCredit });
-    await applySeed.execute({ projects: [seeded], prices: someStoredPrices() });
+    await applySeed.execute({ projects: [seeded], prices: someSeedPrices() });
     const [stored] = await world.unitOfWork.read(({ projects }) => projects.byIds([seeded.project.id]));
     const { webhookSecret = null, ...rest } = stored?.settings.lowCredit ?? {};
     expect(rest).toEqual({ amount: iqd(5_000), webhookUrl: 'https://example.com/credit' });
@@ -165,7 +167,7 @@ describe('ApplySeed', () => {
   it('ApplySeed writes nothing when a notice of low credit can never be delivered', async () => {
     const lowCredit = { amount: iqd(1), webhookUrl: 'https://127.0.0.1/', webhookSecret: null };
     const projects = [aSeedProject({ lowCredit })];
-    await expect(applySeed.execute({ projects, prices: someStoredPrices() })).rejects.toThrow(
+    await expect(applySeed.execute({ projects, prices: someSeedPrices() })).rejects.toThrow(
       '→ at projects[0].lowCredit.webhookUrl',
     );
     expect(await world.database.knex('projects').select()).toEqual([]);
@@ -183,7 +185,7 @@ describe('ApplySeed', () => {
         ],
       }),
     ];
-    const error = await applySeed.execute({ projects, prices: someStoredPrices() }).catch((thrown) => thrown);
+    const error = await applySeed.execute({ projects, prices: someSeedPrices() }).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(SeedError);
     expect(error).toMatchObject({
       name: 'SeedError',

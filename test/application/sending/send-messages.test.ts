@@ -5,6 +5,7 @@ import { BackgroundWork } from '../../../src/application/concurrency/background-
 import type { Rejected } from '../../../src/application/errors/rejected.ts';
 import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { insertSeedPrices } from '../../../src/application/seed/seed-prices.ts';
 import { SendMessages } from '../../../src/application/sending/send-messages.ts';
 import {
   COUNTED_SLICE,
@@ -20,6 +21,7 @@ import { depositEntry } from '../../../src/domain/billing/ledger.ts';
 import { iqd, money } from '../../../src/domain/shared/money.ts';
 import {
   aNewAccount,
+  anId,
   aPhoneNumber,
   aProject,
   aSendRequest,
@@ -30,7 +32,7 @@ import {
   NO_WHATSAPP_SENDER,
   NOW,
   somePrices,
-  someStoredPrices,
+  someSeedPrices,
 } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
@@ -38,7 +40,7 @@ import { until } from '../../support/until.ts';
 
 type Fault = 'before-commit' | 'after-commit';
 
-const PRICE = someStoredPrices().sms.asiaCell;
+const PRICE = someSeedPrices().sms.asiaCell;
 const NUMBERS = ['9647712345601', '9647712345602', '9647712345603'].map((digits) => aPhoneNumber(digits));
 
 /** SendMessages in its real surroundings, on a database in memory that can be lost once, at either side of a commit. */
@@ -123,7 +125,7 @@ function world({ untriedMax = UNTRIED_MESSAGES_MAX, countedSlice = COUNTED_SLICE
     async prepare(): Promise<void> {
       await database.migrate();
       await unitOfWork.run(async (stores) => {
-        await stores.prices.replace(someStoredPrices());
+        await insertSeedPrices(stores, someSeedPrices(), { id: anId(1), now: NOW });
         await stores.projects.insert([project]);
         await stores.whatsapp.replace(project.id, [aWhatsappBusiness()]);
         await stores.accounts.insert([aNewAccount({ projectId: project.id })]);
@@ -188,7 +190,7 @@ describe('SendMessages', () => {
     const results = await Promise.all([sms, telegram].map((command) => here.sendMessages.execute(command)));
     expect(results.map(({ cost, canCover }) => [cost, canCover])).toEqual([
       [PRICE, true],
-      [someStoredPrices().telegram, true],
+      [someSeedPrices().telegram, true],
     ]);
   });
 

@@ -59,7 +59,7 @@ export async function killPrices({
   return counts;
 }
 
-/** The version that keeps the list of the seed file is not counted; its rows are `seeded`. */
+/** The version of the seed is not counted; its rows are `seeded`. */
 function countsIn(database: Sqlite.Database) {
   const sum = (sql: string): number => database.prepare<[], { n: number }>(sql).get()?.n ?? 0;
   return {

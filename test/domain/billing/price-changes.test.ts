@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compareRows, rowChanges, systemPriceChanges } from '../../../src/domain/billing/price-changes.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
-import { anInternationalPrice, someStoredPrices } from '../../support/builders.ts';
+import { anInternationalPrice, someSeedPrices } from '../../support/builders.ts';
 
 const row = anInternationalPrice;
 
@@ -56,8 +56,8 @@ describe('what an import changes', () => {
   });
 
   it('system prices that differ are named with before and after, all of them without a list before', () => {
-    const before = someStoredPrices();
-    const after = someStoredPrices({ telegram: iqd(41), sms: { ...before.sms, others: iqd(99.5) } });
+    const before = someSeedPrices();
+    const after = someSeedPrices({ telegram: iqd(41), sms: { ...before.sms, others: iqd(99.5) } });
     expect(systemPriceChanges(before, before)).toEqual([]);
     expect(systemPriceChanges(before, after)).toEqual([
       { name: 'sms.others', before: iqd(100), after: iqd(99.5) },

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { PriceListBuilder } from '../../../src/domain/billing/price-list-builder.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
-import { someStoredPrices } from '../../support/builders.ts';
+import { someSeedPrices } from '../../support/builders.ts';
 
 it('a price list is built with the highest price of each calling code, and counts the rows before a country', () => {
-  const { international, ...system } = someStoredPrices();
+  const { international, ...system } = someSeedPrices();
   const [row] = international;
   if (row === undefined) throw new Error('the stored prices have no row');
   const priced = (countryIso: string, countryCode: string, price: number) => ({

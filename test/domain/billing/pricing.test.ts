@@ -1,27 +1,24 @@
 import { describe, expect, it, test } from 'vitest';
 import {
   channelPrices,
-  highestByCountryCode,
   highestPrice,
   inIqd,
   type Priceable,
   type PriceList,
 } from '../../../src/domain/billing/pricing.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
-import { anInternationalPrice, aPhoneNumber, someMobileOperatorPrices } from '../../support/builders.ts';
+import { aPhoneNumber, someMobileOperatorPrices } from '../../support/builders.ts';
 
 const PRICES: PriceList = {
   sms: { korekTelecom: iqd(81), asiaCell: iqd(82), zainIraq: iqd(83), others: iqd(100) },
   whatsapp: { AUTHENTICATION: iqd(60), UTILITY: iqd(65), MARKETING: iqd(90) },
   telegram: iqd(40.5),
-  internationalByCountryCode: highestByCountryCode([
-    anInternationalPrice({ countryCode: '90', network: 'A', price: iqd(110) }),
-    anInternationalPrice({ countryCode: '90', network: 'B', price: iqd(120) }),
-    anInternationalPrice({ countryCode: '90', network: 'C', price: iqd(119) }),
-    anInternationalPrice({ countryCode: '1', price: iqd(30) }),
-    anInternationalPrice({ countryCode: '1876', price: iqd(200) }),
-    anInternationalPrice({ countryCode: '1876123', price: iqd(7) }),
-    anInternationalPrice({ countryCode: '964', price: iqd(999) }),
+  internationalByCountryCode: new Map([
+    ['90', iqd(120)],
+    ['1', iqd(30)],
+    ['1876', iqd(200)],
+    ['1876123', iqd(7)],
+    ['964', iqd(999)],
   ]),
 };
 
@@ -53,7 +50,7 @@ describe('an sms', () => {
     ['a sender ID at home', { digits: '9647512345678', senderPrices: SENDER_PRICES }, 71],
     ['a sender ID, another mobile operator', { digits: '9647012345678', senderPrices: SENDER_PRICES }, 74],
     ['a sender ID, two units', { digits: '9647812345678', senderPrices: SENDER_PRICES, smsUnits: 2 }, 146],
-    ['abroad: the network with the highest price', { digits: '905321234567' }, 120],
+    ['abroad: the price of the country code', { digits: '905321234567' }, 120],
     [
       'abroad with a sender ID: the international price',
       { digits: '905321234567', senderPrices: SENDER_PRICES },

@@ -33,6 +33,7 @@ import * as failedStarts from './030-failed-starts.ts';
 import * as versionsOfTrees from './031-versions-of-trees.ts';
 import * as whatsappNumbers from './032-whatsapp-numbers.ts';
 import * as oldestParked from './033-oldest-parked.ts';
+import * as pricesOfSeeds from './034-prices-of-seeds.ts';
 
 interface Migration {
   readonly name: string;
@@ -74,6 +75,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '031-versions-of-trees', up: versionsOfTrees.up },
   { name: '032-whatsapp-numbers', up: whatsappNumbers.up },
   { name: '033-oldest-parked', up: oldestParked.up },
+  { name: '034-prices-of-seeds', up: pricesOfSeeds.up },
 ];
 
 /** The names of all migrations, in their order. */

@@ -44,11 +44,6 @@ interface StoredList extends SystemPrices {
 /** A row without the names of its fields, which would be most of it. */
 type StoredRow = readonly [string, string, string, string, string, string, number];
 
-/** Tells everybody who keeps the schedule of prices that it has changed. Locks its row. */
-export async function raisePriceRevision(session: Session): Promise<void> {
-  await session.execute('UPDATE price_schedule SET revision = revision + 1 WHERE id = 1');
-}
-
 export class SqlPriceVersionStore implements PriceVersionStore {
   readonly #session: Session;
 
@@ -63,7 +58,7 @@ export class SqlPriceVersionStore implements PriceVersionStore {
   }
 
   async nextRevision(): Promise<number> {
-    await raisePriceRevision(this.#session);
+    await this.#session.execute('UPDATE price_schedule SET revision = revision + 1 WHERE id = 1');
     return this.revision();
   }
 

@@ -25,8 +25,7 @@ export interface ListedVersion {
 
 /** A price list with one page of its international rows. */
 export interface PricePage {
-  /** Null for the list of a seed file that no import has replaced. */
-  readonly listed: ListedVersion | null;
+  readonly listed: ListedVersion;
   readonly system: SystemPrices;
   readonly total: number;
   readonly rows: readonly InternationalPrice[];
@@ -54,17 +53,11 @@ export class ManagePrices {
   }
 
   /** A page of the list in force; null when there is none. */
-  inForce({ countryIso, page }: PricePageQuery): Promise<PricePage | null> {
+  inForce(query: PricePageQuery): Promise<PricePage | null> {
     const { unitOfWork, clock } = this.#ports;
     return unitOfWork.read(async (stores) => {
       const version = await stores.priceVersions.inForceAt(clock.now());
-      if (version !== null) {
-        return pageOf(stores, { version, status: 'in-force' }, { countryIso, page });
-      }
-      const seeded = await stores.prices.load();
-      if (seeded === null) return null;
-      const { international: _, ...system } = seeded;
-      return { listed: null, system, ...(await stores.prices.international({ countryIso }, page)) };
+      return version === null ? null : pageOf(stores, { version, status: 'in-force' }, query);
     });
   }
 

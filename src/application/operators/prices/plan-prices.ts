@@ -12,7 +12,7 @@ import { Rejected } from '../../errors/rejected.ts';
 import type { RequestHasher } from '../../ports/request-hasher.ts';
 import type { Stores } from '../../ports/stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
-import { type PriceSource, seededSource, storedSource } from './price-source.ts';
+import { storedSource } from './price-source.ts';
 import type { ImportedPrices } from './read-price-file.ts';
 
 /** Changed rows of a preview that are shown. */
@@ -28,7 +28,7 @@ export interface PriceChanges extends PriceChangeCounts {
 /** Where an import would stand in the schedule: equal positions have equal texts. */
 export interface SchedulePosition {
   readonly revision: number;
-  /** The version in force when the import takes effect; null for the list of a seed file, or none. */
+  /** The version in force when the import takes effect; null when there is none. */
   readonly replaces: string | null;
 }
 
@@ -37,8 +37,6 @@ export interface PricePlan extends SchedulePosition, BuiltPrices {
   /** A digest of the import, its instant and its position in the schedule. */
   readonly preview: string;
   readonly changes: PriceChanges;
-  /** What the import replaces, when that is the list of a seed file. */
-  readonly seeded: PriceSource | null;
 }
 
 /** The position of an import in the schedule. Rejects as `effective-from-past` and `too-many-scheduled-prices`. */
@@ -61,7 +59,8 @@ export async function planPrices(
   effectiveFrom: number | null,
   now: number,
 ): Promise<PricePlan> {
-  const { position, seeded, before } = await replacedPrices(unitOfWork, effectiveFrom, now);
+  const position = await unitOfWork.read((stores) => schedulePositionOf(stores, effectiveFrom, now));
+  const before = position.replaces === null ? null : await storedSource(unitOfWork, position.replaces);
   const system = wholeSystem(before?.system ?? null, given);
   const builder = new PriceListBuilder();
   const comparison = new RowComparison({ rowsMax: PREVIEW_ROWS_MAX });
@@ -77,18 +76,7 @@ export async function planPrices(
   }
   const changes = { system: systemPriceChanges(before?.system ?? null, system), ...comparison.result() };
   const preview = requestHasher.digest(JSON.stringify(content));
-  return { ...position, ...builder.build(system), preview, changes, seeded };
-}
-
-/** The position of an import, and the list that it replaces there. */
-async function replacedPrices(unitOfWork: UnitOfWork, effectiveFrom: number | null, now: number) {
-  const [position, stored] = await unitOfWork.read(async (stores) => {
-    const found = await schedulePositionOf(stores, effectiveFrom, now);
-    return [found, found.replaces === null ? await stores.prices.load() : null] as const;
-  });
-  const seeded = stored === null ? null : seededSource(stored);
-  const before = position.replaces === null ? seeded : await storedSource(unitOfWork, position.replaces);
-  return { position, seeded, before };
+  return { ...position, ...builder.build(system), preview, changes };
 }
 
 /** The first list of an installation has every system price. Rejects as `incomplete-prices`. */

@@ -1,12 +1,10 @@
-import { compareRows, type SystemPrices } from '../../../domain/billing/price-changes.ts';
+import type { SystemPrices } from '../../../domain/billing/price-changes.ts';
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
 import { nextRound } from '../../concurrency/next-round.ts';
-import { groupBy } from '../../group-by.ts';
-import type { StoredPrices } from '../../ports/stores/catalog-stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 
 /** A price list that is read country by country, so that no transaction takes long. */
-export interface PriceSource {
+interface PriceSource {
   readonly system: SystemPrices;
   /** In their order. */
   readonly countries: readonly string[];
@@ -26,19 +24,6 @@ export async function storedSource(unitOfWork: UnitOfWork, versionId: string): P
     rowsOf: async (countryIso) => {
       await nextRound();
       return unitOfWork.read(({ priceVersions }) => priceVersions.rowsOf(versionId, countryIso));
-    },
-  };
-}
-
-/** The list of a seed file. */
-export function seededSource({ sms, whatsapp, telegram, international }: StoredPrices): PriceSource {
-  const byCountry = groupBy(international, ({ countryIso }) => countryIso);
-  return {
-    system: { sms, whatsapp, telegram },
-    countries: [...byCountry.keys()].sort(),
-    rowsOf: async (countryIso) => {
-      await nextRound();
-      return (byCountry.get(countryIso) ?? []).toSorted(compareRows);
     },
   };
 }

@@ -1,12 +1,5 @@
-import type {
-  InternationalPrice,
-  MobileOperatorPrices,
-  TemplateCategory,
-} from '../../../domain/billing/pricing.ts';
 import type { ManagedSenderId } from '../../../domain/senders/managed-sender-id.ts';
 import type { SenderId, SenderIdStatus } from '../../../domain/senders/sender-id.ts';
-import type { Money } from '../../../domain/shared/money.ts';
-import type { Page } from '../../../domain/shared/page.ts';
 import type { WhatsappBusiness } from '../../../domain/whatsapp/whatsapp-resources.ts';
 
 export interface SenderIdStore {
@@ -29,27 +22,6 @@ export interface SenderIdQuery {
   /** Only larger ids. */
   readonly after: string | null;
   readonly limit: number;
-}
-
-/** The prices of a seed file: one system list and the international rows. */
-export interface StoredPrices {
-  readonly sms: MobileOperatorPrices;
-  readonly whatsapp: Readonly<Record<TemplateCategory, Money>>;
-  readonly telegram: Money;
-  readonly international: readonly InternationalPrice[];
-}
-
-/** The prices that a seed file wrote. They are in force until the first version of the price list is. */
-export interface PriceStore {
-  /** Replaces all prices. A transaction that does the same waits until this one ends. */
-  replace(list: StoredPrices): Promise<void>;
-  /** All prices; null when none were ever written. */
-  load(): Promise<StoredPrices | null>;
-  /** One page of the international rows by countryIso, mccMnc, network; `countryIso` in upper case or null for all. */
-  international(
-    filter: { readonly countryIso: string | null },
-    page: Page,
-  ): Promise<{ readonly total: number; readonly rows: readonly InternationalPrice[] }>;
 }
 
 /** The resource tree of one project. */

@@ -4,7 +4,7 @@ import type { PriceVersion } from '../../../domain/billing/price-version.ts';
 import type { InternationalPrice, PriceList } from '../../../domain/billing/pricing.ts';
 import type { Page } from '../../../domain/shared/page.ts';
 
-/** The versions of the price list that operators imported. Prices of a version never change. */
+/** The versions of the price list: those that operators imported, and that of a seed file. Prices of a version never change. */
 export interface PriceVersionStore {
   /** How often the schedule was changed. */
   revision(): Promise<number>;
@@ -27,7 +27,7 @@ export interface PriceVersionStore {
   countriesOf(id: string): Promise<readonly string[]>;
   /** The rows of one country; none for a country that the version lacks. */
   rowsOf(id: string, countryIso: string): Promise<readonly InternationalPrice[]>;
-  /** As `PriceStore.international`. */
+  /** One page of the rows by countryIso, mccMnc, network; `countryIso` in upper case or null for all. */
   international(
     id: string,
     filter: { readonly countryIso: string | null },

@@ -88,5 +88,5 @@ export const operators = new ContainerModule(({ bind }) => {
   wire(bind, TraceMessage, { unitOfWork });
   wire(bind, ReadWebhookLog, { unitOfWork });
   wire(bind, ManageWebhooks, { unitOfWork, clock, ids: idSource, wakeSignal });
-  wire(bind, ApplySeed, { unitOfWork, keyHasher, sealWebhook: SealWebhook, clock });
+  wire(bind, ApplySeed, { unitOfWork, keyHasher, sealWebhook: SealWebhook, clock, ids: idSource });
 });

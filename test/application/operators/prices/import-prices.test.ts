@@ -7,10 +7,10 @@ import { ports } from '../../../../src/bootstrap/tokens.ts';
 import type { InternationalPrice } from '../../../../src/domain/billing/pricing.ts';
 import { iqd, toIqd } from '../../../../src/domain/shared/money.ts';
 import { type ApplicationWorld, openApplication } from '../../../support/application-world.ts';
-import { anId, NOW, anInternationalPrice as row, someStoredPrices } from '../../../support/builders.ts';
+import { anId, NOW, anInternationalPrice as row, someSeedPrices } from '../../../support/builders.ts';
 
 const HEX_ID = /^[0-9a-f]{24}$/;
-const { international: _, ...SYSTEM } = someStoredPrices();
+const { international: _, ...SYSTEM } = someSeedPrices();
 const JORDAN = row({
   countryIso: 'JO',
   countryCode: '962',
@@ -54,7 +54,7 @@ describe('imports of price lists', () => {
   };
   const statuses = async () => (await managePrices.list(null, 10)).rows.map(({ status }) => status);
   const shown = (page: PricePage | null) =>
-    page && { id: page.listed?.version.id ?? null, rows: page.rows, total: page.total };
+    page && { id: page.listed.version.id, rows: page.rows, total: page.total };
   const records = () =>
     world.unitOfWork.read(({ auditLog }) => auditLog.list({ projectId: null, before: null, limit: 10 }));
 
@@ -67,7 +67,6 @@ describe('imports of price lists', () => {
     );
     expect(plan).toMatchObject({
       rowCount: 3,
-      seeded: null,
       changes: { system: [{ name: 'telegram', before: iqd(40), after: iqd(41.5) }] },
     });
     expect(plan.changes).toMatchObject({ added: 1, removed: 2, changed: 1, unchanged: 1 });
@@ -140,7 +139,7 @@ describe('imports of price lists', () => {
         actor: 'operator',
         action: 'prices-imported',
         projectId: null,
-        before: { version: null, system: { telegram: 40 } },
+        before: { version: id, system: { telegram: 40 } },
         after: {
           version: version.id,
           effectiveFrom: new Date(NOW).toISOString(),
@@ -248,7 +247,7 @@ describe('imports of price lists', () => {
     expect((await managePrices.inForce(ALL))?.system.telegram).toBe(iqd(40));
     world.clock.at = NOW + 60_000;
     expect(await statuses()).toEqual(['in-force', 'replaced']);
-    expect((await managePrices.find(first.id, ALL)).listed?.status).toBe('in-force');
+    expect((await managePrices.find(first.id, ALL)).listed.status).toBe('in-force');
     expect((await managePrices.inForce(ALL))?.system.telegram).toBe(iqd(41));
   });
 
@@ -275,7 +274,7 @@ describe('imports of price lists', () => {
 
     world.clock.at = NOW + 80_000;
     await expect(managePrices.withdraw('cli', late.id)).rejects.toMatchObject(rejected('prices-in-force'));
-    expect((await managePrices.find(late.id, ALL)).listed?.status).toBe('scheduled');
+    expect((await managePrices.find(late.id, ALL)).listed.status).toBe('scheduled');
   });
 
   it('an import for the past, or behind 20 others, is rejected', async () => {
@@ -305,14 +304,15 @@ describe('imports of price lists', () => {
   });
 
   it('before any import the list in force is that of the seed file, a page of a country too', async () => {
-    expect(await managePrices.inForce(ALL)).toEqual({
-      listed: null,
+    const seeded = await managePrices.inForce(ALL);
+    expect(seeded).toMatchObject({
+      listed: { version: { actor: 'seed', effectiveFrom: 0 }, status: 'in-force' },
       system: SYSTEM,
       total: 1,
       rows: [row()],
     });
     expect(shown(await managePrices.inForce({ ...ALL, countryIso: 'JO' }))).toEqual({
-      id: null,
+      id: seeded?.listed.version.id,
       rows: [],
       total: 0,
     });
@@ -344,7 +344,7 @@ describe('imports of price lists', () => {
       ).rejects.toMatchObject(rejected('incomplete-prices'));
     }
     const plan = await importPrices.preview(given(json([row()], whole)));
-    expect(plan).toMatchObject({ seeded: null, replaces: null, changes: { added: 1, unchanged: 0 } });
+    expect(plan).toMatchObject({ replaces: null, changes: { added: 1, unchanged: 0 } });
     expect(plan.changes.system.every(({ before }) => before === null)).toBe(true);
     const version = await apply(json([row()], whole));
     expect(await managePrices.list(null, 10)).toEqual({

@@ -52,8 +52,8 @@ export const priceVersion = z
       description: 'From when on it is in force; 1970-01-01 for the list of a seed file',
       examples: [INSTANT_EXAMPLE],
     }),
-    createdAt: instant.meta({ description: 'When it was imported', examples: [INSTANT_EXAMPLE] }),
-    actor: z.enum(PRICE_ACTORS).meta({ description: 'Through what it was imported', examples: ['operator'] }),
+    createdAt: instant.meta({ description: 'When it was made', examples: [INSTANT_EXAMPLE] }),
+    actor: z.enum(PRICE_ACTORS).meta({ description: 'Through what it was made', examples: ['operator'] }),
     rows: z.int().meta({ description: 'Its international rows', examples: [1_200] }),
     withdrawnAt: instant.nullable().meta({ description: 'When it was withdrawn', examples: [null] }),
   })
@@ -73,9 +73,7 @@ const row = priceRow
 /** GET /admin/prices. */
 export const adminPriceList = z
   .object({
-    version: priceVersion
-      .nullable()
-      .meta({ description: 'Null for the list of a seed file, or when there is no list' }),
+    version: priceVersion.nullable().meta({ description: 'Null when there is no list' }),
     sms: operators.nullable(),
     whatsapp: categories.nullable(),
     telegram: price.nullable(),
@@ -99,7 +97,10 @@ export const pricePreview = z
     replaces: z
       .string()
       .nullable()
-      .meta({ description: 'The version it is compared with; null without one', examples: [ID_EXAMPLE] }),
+      .meta({
+        description: 'The version it is compared with; null for the first list',
+        examples: [ID_EXAMPLE],
+      }),
     effectiveFrom: instant
       .nullable()
       .meta({ description: 'As asked; null for at once', examples: [INSTANT_EXAMPLE] }),

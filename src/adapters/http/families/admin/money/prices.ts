@@ -41,7 +41,7 @@ import {
 
 /** Version, country, page and entries of a page: a list goes on in the version that it began with. */
 const rowPlace = z.tuple([
-  z.string().nullable(),
+  z.string(),
   z.string().nullable(),
   z.int().min(1).max(PRICING_PAGE_MAX),
   z.int().min(1).max(ADMIN_LIMIT_MAX),
@@ -84,9 +84,6 @@ export function adminPriceRoutes(
       const { versionId, ...place } = placeIn(query, null);
       const found =
         versionId === null ? await managePrices.inForce(place) : await managePrices.find(versionId, place);
-      // The first page was of the list of the seed, which is no version: its rows are gone.
-      const hasChanged = query.cursor !== undefined && versionId === null && found?.listed !== null;
-      if (hasChanged) throw invalidCursor();
       return ok(presentPage(found, place));
     },
   });
@@ -249,13 +246,13 @@ function presentPage(
   const { listed, system, total, rows } = found;
   const hasMore = page * limit < total;
   return {
-    version: listed === null ? null : presentVersion(listed),
+    version: presentVersion(listed),
     sms: inIqd(system.sms),
     whatsapp: inIqd(system.whatsapp),
     telegram: toIqd(system.telegram),
     total,
     international: rows.map(presentRow),
-    next: hasMore ? cursorOf([listed?.version.id ?? null, countryIso, page + 1, limit]) : null,
+    next: hasMore ? cursorOf([listed.version.id, countryIso, page + 1, limit]) : null,
   };
 }
 
