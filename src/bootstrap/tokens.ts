@@ -6,7 +6,6 @@ import type { ChannelProvider, ChannelProviders } from '../application/ports/cha
 import type { Clock } from '../application/ports/clock.ts';
 import type { CsvDecoder } from '../application/ports/csv-decoder.ts';
 import type { CsvEncoder } from '../application/ports/csv-encoder.ts';
-import type { Delay } from '../application/ports/delay.ts';
 import type { EventLoop } from '../application/ports/event-loop.ts';
 import type { IdSource } from '../application/ports/id-source.ts';
 import type { JobQueue } from '../application/ports/job-queue.ts';
@@ -50,18 +49,18 @@ export const ports = {
   hmac: port<Hmac>('Hmac'),
   webhookTransport: port<WebhookTransport>('WebhookTransport'),
   wakeSignal: port<WakeSignal>('WakeSignal'),
-  recordBatchWindow: port<Delay>('RecordBatchWindow'),
-  resultRetryDelay: port<Delay>('ResultRetryDelay'),
-  fetchInterval: port<Delay>('FetchInterval'),
+  recordBatchWindow: port<Timeout>('RecordBatchWindow'),
+  resultRetryDelay: port<Timeout>('ResultRetryDelay'),
+  fetchInterval: port<Timeout>('FetchInterval'),
   reportFiles: port<ReportFiles>('ReportFiles'),
   csvDecoder: port<CsvDecoder>('CsvDecoder'),
   csvEncoder: port<CsvEncoder>('CsvEncoder'),
-  reportPollingInterval: port<Delay>('ReportPollingInterval'),
-  lockRetryDelay: port<Delay>('LockRetryDelay'),
+  reportPollingInterval: port<Timeout>('ReportPollingInterval'),
+  lockRetryDelay: port<Timeout>('LockRetryDelay'),
   eventLoop: port<EventLoop>('EventLoop'),
   renewInterval: port<Timeout>('RenewInterval'),
   sliceBudget: port<SliceBudget>('SliceBudget'),
-  sliceDelay: port<Delay>('SliceDelay'),
+  sliceDelay: port<Timeout>('SliceDelay'),
   keyUseInterval: port<Timeout>('KeyUseInterval'),
   heartbeatInterval: port<Timeout>('HeartbeatInterval'),
   keepsPlatformLimits: port<boolean>('KeepsPlatformLimits'),

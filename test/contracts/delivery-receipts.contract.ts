@@ -17,6 +17,7 @@ import { advanceMessagesWith } from '../support/advance-messages.ts';
 import { aMessage, aNewAccount, anAttempt, anSmsId, aProject, HOUR_MS, NOW } from '../support/builders.ts';
 import { LossyUnitOfWork } from '../support/lossy-unit-of-work.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
+import { uncancelled } from '../support/uncancelled.ts';
 import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
 
 /** Messages whose submit result and receipt come at the same moment. */
@@ -47,7 +48,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
         background: new BackgroundWork({ logger }),
       }),
       wakeSignal: { wake() {} },
-      resultRetryDelay: (over) => void setImmediate(over),
+      resultRetryDelay: uncancelled(setImmediate),
       clock,
       logger,
     });

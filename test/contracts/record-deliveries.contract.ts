@@ -11,6 +11,7 @@ import { destinationKey } from '../../src/domain/webhooks/destination.ts';
 import { aDeliveryReport, aMessage, NOW } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
+import { uncancelled } from '../support/uncancelled.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
 
 const clock = { now: () => NOW };
@@ -50,7 +51,7 @@ export function recordDeliveriesContract(open: () => Promise<Storage>): void {
       clock,
       ids,
       logger: new RecordingLogger(),
-      recordBatchWindow: (over) => setImmediate(over),
+      recordBatchWindow: uncancelled(setImmediate),
       unitOfWork: {
         ...storage.unitOfWork,
         run: (work, durability) =>

@@ -22,6 +22,7 @@ import {
   NOW,
   PROJECT_ID,
 } from '../support/builders.ts';
+import { uncancelled } from '../support/uncancelled.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
 
 const DAY_MS = 86_400_000;
@@ -53,9 +54,9 @@ export function retentionContract(open: () => Promise<Storage>): void {
       {
         clock,
         sliceBudget: { workMs: 15, rowsMax: 1_000 },
-        sliceDelay: (over) => {
+        sliceDelay: uncancelled((over) => {
           void Promise.resolve(onPause()).then(() => setImmediate(over));
-        },
+        }),
       },
       signal,
     );

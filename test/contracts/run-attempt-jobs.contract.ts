@@ -17,6 +17,7 @@ import { advanceMessagesWith } from '../support/advance-messages.ts';
 import { aMessage, aNewAccount, anSmsId, aProject, NOW, SECOND_MS } from '../support/builders.ts';
 import { LossyUnitOfWork } from '../support/lossy-unit-of-work.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
+import { uncancelled } from '../support/uncancelled.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
 
 const SMS_IDS = [anSmsId(1), anSmsId(2)];
@@ -68,7 +69,7 @@ export function runAttemptJobsContract(open: () => Promise<Storage>): void {
       waitingStarts,
       revokeAttempts: { start() {} } as unknown as RevokeAttempts,
       background,
-      resultRetryDelay: (over) => delays.push(over),
+      resultRetryDelay: uncancelled((over) => delays.push(over)),
     });
     const runAttemptJobs = new RunAttemptJobs({ commitAttempts, unitOfWork, applyMessageEvents, background });
     const startWaiting = new StartWaitingAttempts({

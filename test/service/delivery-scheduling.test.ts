@@ -15,6 +15,7 @@ import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';
+import { uncancelled } from '../support/uncancelled.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -35,11 +36,13 @@ async function start({ polls = true } = {}) {
   const byHand = new ContainerModule(({ rebind }) => {
     rebind(ports.clock).toConstantValue(clock);
     rebind(ports.webhookTransport).toResolvedValue(() => watched);
-    rebind(ports.fetchInterval).toConstantValue((over) => {
-      intervals.emit('begun');
-      poll = over;
-      if (isPolling) setTimeout(over, POLL_MS);
-    });
+    rebind(ports.fetchInterval).toConstantValue(
+      uncancelled((over) => {
+        intervals.emit('begun');
+        poll = over;
+        if (isPolling) setTimeout(over, POLL_MS);
+      }),
+    );
   });
   const receiver = await HttpsReceiver.open();
   const { allow = [], ports: allowedPorts = [], ca = '' } = receiver.egress;

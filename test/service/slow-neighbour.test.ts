@@ -9,6 +9,7 @@ import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';
+import { uncancelled } from '../support/uncancelled.ts';
 
 const NEIGHBOUR_KEY = 'sk_dev_fedcba9876543210fedcba9876543210fedcba98';
 const THIRD_KEY = 'sk_dev_abcdef0123456789abcdef0123456789abcdef01';
@@ -168,10 +169,12 @@ withReceiver(named('attempts whose results are not recorded yet'), () => {
     const batchWindows: (() => void)[] = [];
     let isHeld = true;
     const held = new ContainerModule(({ rebind }) => {
-      rebind(ports.recordBatchWindow).toConstantValue((over) => {
-        if (isHeld) batchWindows.push(over);
-        else setImmediate(over);
-      });
+      rebind(ports.recordBatchWindow).toConstantValue(
+        uncancelled((over) => {
+          if (isHeld) batchWindows.push(over);
+          else setImmediate(over);
+        }),
+      );
     });
     const receiver = await HttpsReceiver.open();
     const service = await startService({ egress: receiver.egress, seed: neighbours(), overrides: [held] });

@@ -12,6 +12,7 @@ import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';
+import { uncancelled } from '../support/uncancelled.ts';
 
 const withReceiver = hasOpenssl ? describe : describe.skip;
 const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
@@ -63,9 +64,11 @@ async function start(paths: readonly string[]) {
       (database: Database) => faulty(new SqlUnitOfWork(database), faults),
       [adapters.database],
     );
-    rebind(ports.fetchInterval).toConstantValue((over) => {
-      setImmediate(over);
-    });
+    rebind(ports.fetchInterval).toConstantValue(
+      uncancelled((over) => {
+        setImmediate(over);
+      }),
+    );
   });
   const receiver = await HttpsReceiver.open();
   const service = await startService({

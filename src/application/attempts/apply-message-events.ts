@@ -7,10 +7,10 @@ import { isStorageFailure, type StorageFailure } from '../errors/storage-failure
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import { MinuteLog } from '../minute-log.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { SubmissionReceipt } from '../ports/provider-events.ts';
 import type { Stores } from '../ports/stores.ts';
+import type { Timeout } from '../ports/timeout.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { AdvanceMessages, MessageEvent, PendingRevocation } from './advance-messages.ts';
@@ -28,7 +28,7 @@ interface ApplyPorts {
   readonly revokeAttempts: RevokeAttempts;
   readonly wakeSignal: WakeSignal;
   /** Between two tries to store a submit result. */
-  readonly resultRetryDelay: Delay;
+  readonly resultRetryDelay: Timeout;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -2,8 +2,8 @@ import { isDispatchedBy } from '../../domain/chain/attempt-start.ts';
 import type { BackgroundWork } from '../concurrency/background-work.ts';
 import { isStorageFailure } from '../errors/storage-failure.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
-import type { Delay } from '../ports/delay.ts';
 import type { Stores } from '../ports/stores.ts';
+import type { Timeout } from '../ports/timeout.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 import {
   type AdvanceMessages,
@@ -25,7 +25,7 @@ interface CommitPorts {
   readonly revokeAttempts: RevokeAttempts;
   readonly background: BackgroundWork;
   /** Between two tries to read which attempts were started, after a commit whose reply was lost. */
-  readonly resultRetryDelay: Delay;
+  readonly resultRetryDelay: Timeout;
 }
 
 /** What starts attempts or ends their time. */

@@ -1,5 +1,5 @@
 import { onNextRound } from '../concurrency/next-round.ts';
-import type { Delay } from '../ports/delay.ts';
+import type { Timeout } from '../ports/timeout.ts';
 import type { BatchItem } from './waiting-items.ts';
 
 /** The most items of a batch: enough to share the cost of a commit, few enough to keep the tail short. */
@@ -10,7 +10,7 @@ export const BATCHES_MAX = 2;
 
 interface QueueOptions<Item, Result> {
   /** After a batch has begun, the next one collects items for this long or until it is full. Without it there is no wait. */
-  readonly batchWindow: Delay | null;
+  readonly batchWindow: Timeout | null;
   /**
    * Runs a batch; never rejects. The next batch begins when this one ends, or before that, when it calls `letNextBegin`. Called
    * again, that does nothing.

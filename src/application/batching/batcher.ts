@@ -1,7 +1,7 @@
 import type { StorageLocked } from '../errors/storage-locked.ts';
 import { groupBy } from '../group-by.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Delay } from '../ports/delay.ts';
+import type { Timeout } from '../ports/timeout.ts';
 import type { LockWait } from '../ports/unit-of-work.ts';
 import { BatchQueue } from './batch-queue.ts';
 import { BatchRunner, type BatchWork, type ProjectsOf } from './batch-runner.ts';
@@ -20,7 +20,7 @@ interface BatcherOptions<Item> {
   /** Measures how long batches are repeated, and how long a project stays isolated. */
   readonly clock: Clock;
   /** After a batch has begun, the next one collects items for this long or until it is full. Without it there is no wait. */
-  readonly batchWindow?: Delay;
+  readonly batchWindow?: Timeout;
   /**
    * The project of each item, in their order. With it, a project that meets a lock is isolated: its items run in batches
    * of their own, and no other project waits for them. It is called only when a batch met a lock, or a project is isolated.

@@ -1,6 +1,6 @@
 import { projectLocked, type StorageLocked } from '../errors/storage-locked.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Delay } from '../ports/delay.ts';
+import type { Timeout } from '../ports/timeout.ts';
 import type { LockWait } from '../ports/unit-of-work.ts';
 import { BATCH_ITEMS_MAX, BatchQueue } from './batch-queue.ts';
 import { BatchRunner, type BatchWork } from './batch-runner.ts';
@@ -15,7 +15,7 @@ export const ISOLATION_MS = 2_000;
 interface IsolationOptions<Item, Result> {
   readonly work: BatchWork<Item, Result>;
   readonly clock: Clock;
-  readonly batchWindow: Delay | null;
+  readonly batchWindow: Timeout | null;
   /** Called when the project need not be isolated any longer. */
   readonly onEnd: () => void;
 }

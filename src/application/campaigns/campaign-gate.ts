@@ -1,8 +1,8 @@
 import { EventLoopShare } from '../concurrency/event-loop-share.ts';
 import { FairGate } from '../concurrency/fair-gate.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Delay } from '../ports/delay.ts';
 import type { EventLoop } from '../ports/event-loop.ts';
+import type { Timeout } from '../ports/timeout.ts';
 
 /** Requests about campaigns of one project that are worked on at a time; more wait. */
 export const CAMPAIGN_REQUESTS_PER_PROJECT_MAX = 1;
@@ -16,7 +16,7 @@ export const CAMPAIGN_REQUESTS_MAX = 2;
 interface GatePorts {
   readonly clock: Clock;
   /** The wait between two tries of work that met a lock. */
-  readonly lockRetryDelay: Delay;
+  readonly lockRetryDelay: Timeout;
   readonly eventLoop: EventLoop;
 }
 

@@ -1,7 +1,7 @@
 import { StorageLocked } from '../errors/storage-locked.ts';
 import { StorageAway } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Delay } from '../ports/delay.ts';
+import type { Timeout } from '../ports/timeout.ts';
 import { LONG_LOCK_WAIT_MS } from '../ports/unit-of-work.ts';
 import { InFlight } from './in-flight.ts';
 import { RotatingQueue } from './rotating-queue.ts';
@@ -24,7 +24,7 @@ interface GateOptions {
   /** Measures `LONG_LOCK_WAIT_MS` and `HANGING_WORK_MS`. */
   readonly clock: Clock;
   /** The wait between two tries of work that met a lock. Without it there is one try. */
-  readonly lockRetryDelay?: Delay;
+  readonly lockRetryDelay?: Timeout;
 }
 
 interface Entry {
@@ -51,7 +51,7 @@ export class FairGate {
   readonly #ofKeys: InFlight;
   readonly #runningMax: number;
   readonly #clock: Clock;
-  readonly #lockRetryDelay: Delay | null;
+  readonly #lockRetryDelay: Timeout | null;
   /** Keys with a piece of work, the probe, that has met a lock and is not done. */
   readonly #locked = new Set<string>();
   #running = 0;

@@ -3,14 +3,14 @@ import { EventLoopShare } from '../concurrency/event-loop-share.ts';
 import { FairGate } from '../concurrency/fair-gate.ts';
 import { InFlight } from '../concurrency/in-flight.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Delay } from '../ports/delay.ts';
 import type { EventLoop } from '../ports/event-loop.ts';
+import type { Timeout } from '../ports/timeout.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import { type LongJobPorts, LongJobRunner } from './long-job-runner.ts';
 
 export interface ProjectJobPorts extends LongJobPorts {
   readonly clock: Clock;
-  readonly lockRetryDelay: Delay;
+  readonly lockRetryDelay: Timeout;
   readonly wakeSignal: WakeSignal;
   readonly eventLoop: EventLoop;
 }

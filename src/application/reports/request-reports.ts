@@ -13,10 +13,10 @@ import { Rejected } from '../errors/rejected.ts';
 import { runKeyed } from '../idempotency.ts';
 import { makeReportJob } from '../jobs/report-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Delay } from '../ports/delay.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { RequestHasher } from '../ports/request-hasher.ts';
+import type { Timeout } from '../ports/timeout.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 
@@ -27,8 +27,8 @@ interface RequestPorts {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly wakeSignal: WakeSignal;
-  readonly reportPollingInterval: Delay;
-  readonly lockRetryDelay: Delay;
+  readonly reportPollingInterval: Timeout;
+  readonly lockRetryDelay: Timeout;
 }
 
 export interface ReportCommand {

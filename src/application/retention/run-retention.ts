@@ -11,9 +11,9 @@ import {
   WEBHOOK_LOG_INTERVAL_MS,
 } from '../jobs/retention-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Stores } from '../ports/stores.ts';
+import type { Timeout } from '../ports/timeout.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { RetainCampaigns } from './retain-campaigns.ts';
 import type { RetainMessages } from './retain-messages.ts';
@@ -28,7 +28,7 @@ interface RunPorts extends LongJobPorts {
   readonly retainReports: RetainReports;
   readonly retainWebhooks: RetainWebhooks;
   readonly sliceBudget: SliceBudget;
-  readonly sliceDelay: Delay;
+  readonly sliceDelay: Timeout;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import type { Delay } from '../ports/delay.ts';
+import type { Timeout } from '../ports/timeout.ts';
 
 /** Rows of the first slice. */
 export const SLICE_ROWS_FIRST = 50;
@@ -18,7 +18,7 @@ interface SlicePorts {
   readonly clock: Clock;
   readonly sliceBudget: SliceBudget;
   /** Others go on meanwhile. */
-  readonly sliceDelay: Delay;
+  readonly sliceDelay: Timeout;
 }
 
 /** Divides long work into short transactions, with a wait behind each. */

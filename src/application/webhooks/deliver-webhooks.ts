@@ -7,8 +7,8 @@ import type { RenewLeases } from '../jobs/renew-leases.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { WorkerHeartbeat } from '../jobs/worker-heartbeat.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { Timeout } from '../ports/timeout.ts';
 import type { AttemptDelivery } from './attempt-delivery.ts';
 import { DeliveryCapacity } from './delivery-capacity.ts';
 import { DeliveryLimiter } from './delivery-limiter.ts';
@@ -32,7 +32,7 @@ interface DeliverPorts {
   readonly logger: Logger;
   readonly workerHeartbeat: Pick<WorkerHeartbeat, 'keepsLease'>;
   /** While this process has destinations, some of them are polled for more events this often. */
-  readonly fetchInterval: Delay;
+  readonly fetchInterval: Timeout;
 }
 
 /** A destination has no more to do: its job is released, and is not due before this instant. */

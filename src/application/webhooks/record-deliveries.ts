@@ -27,10 +27,10 @@ import { groupBy } from '../group-by.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import { MinuteLog } from '../minute-log.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Delay } from '../ports/delay.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { LogFields, Logger } from '../ports/logger.ts';
 import type { Stores } from '../ports/stores.ts';
+import type { Timeout } from '../ports/timeout.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 
 /** How long results of attempts wait under load, so that more are recorded together, in milliseconds. */
@@ -39,7 +39,7 @@ export const RECORD_BATCH_WINDOW_MS = 20;
 interface RecordPorts {
   readonly unitOfWork: UnitOfWork;
   /** Attempts that end during it are recorded together: a transaction for each would cost more than the attempts. */
-  readonly recordBatchWindow: Delay;
+  readonly recordBatchWindow: Timeout;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;

@@ -2,7 +2,7 @@ import { ContainerModule } from 'inversify';
 import type { DatabaseConfig } from '../../adapters/knex/database.ts';
 import { type Database, openDatabase } from '../../adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../adapters/knex/unit-of-work.ts';
-import { timedDelay } from '../../adapters/timer/timed-delay.ts';
+import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { messageOf } from '../../application/errors/error-text.ts';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type { Clock } from '../../application/ports/clock.ts';
@@ -29,7 +29,7 @@ export const persistence = (config: DatabaseConfig) =>
     );
     const { delayMs, ...sliceBudget } = config.kind === 'sqlite' ? SQLITE_BUDGET : POSTGRES_BUDGET;
     bind(ports.sliceBudget).toConstantValue(sliceBudget);
-    bind(ports.sliceDelay).toConstantValue(timedDelay(delayMs));
+    bind(ports.sliceDelay).toConstantValue(timedTimeout(delayMs));
     bind(ports.unitOfWork).toResolvedValue(
       (database: Database) => new SqlUnitOfWork(database),
       [adapters.database],

@@ -1,5 +1,4 @@
 import { ContainerModule } from 'inversify';
-import { timedDelay } from '../../adapters/timer/timed-delay.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { KEY_USE_INTERVAL_MS } from '../../application/access/key-uses.ts';
 import { RESULT_RETRY_MS } from '../../application/attempts/apply-message-events.ts';
@@ -15,11 +14,11 @@ import { ports } from '../tokens.ts';
 /** The timers of the process, each with its time; that of retention depends on the database. Tests replace them. */
 export const waits = new ContainerModule(({ bind }) => {
   bind(ports.submitTimeout).toConstantValue(timedTimeout(SUBMIT_TIMEOUT_MS));
-  bind(ports.resultRetryDelay).toConstantValue(timedDelay(RESULT_RETRY_MS));
-  bind(ports.lockRetryDelay).toConstantValue(timedDelay(GATE_LOCK_RETRY_MS));
-  bind(ports.recordBatchWindow).toConstantValue(timedDelay(RECORD_BATCH_WINDOW_MS));
-  bind(ports.fetchInterval).toConstantValue(timedDelay(FETCH_INTERVAL_MS));
-  bind(ports.reportPollingInterval).toConstantValue(timedDelay(REPORT_POLLING_INTERVAL_MS));
+  bind(ports.resultRetryDelay).toConstantValue(timedTimeout(RESULT_RETRY_MS));
+  bind(ports.lockRetryDelay).toConstantValue(timedTimeout(GATE_LOCK_RETRY_MS));
+  bind(ports.recordBatchWindow).toConstantValue(timedTimeout(RECORD_BATCH_WINDOW_MS));
+  bind(ports.fetchInterval).toConstantValue(timedTimeout(FETCH_INTERVAL_MS));
+  bind(ports.reportPollingInterval).toConstantValue(timedTimeout(REPORT_POLLING_INTERVAL_MS));
   bind(ports.keyUseInterval).toConstantValue(timedTimeout(KEY_USE_INTERVAL_MS));
   bind(ports.heartbeatInterval).toConstantValue(timedTimeout(WORKER_HEARTBEAT_MS));
   bind(ports.renewInterval).toConstantValue(timedTimeout(RENEW_EVERY_MS));

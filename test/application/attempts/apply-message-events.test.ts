@@ -17,6 +17,7 @@ import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts'
 import { NOW } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
+import { uncancelled } from '../../support/uncancelled.ts';
 
 const receipts: readonly SubmissionReceipt[] = ['a:one', 'a:two', 'b:three'].map((providerMessageId) => ({
   channel: 'sms',
@@ -72,7 +73,7 @@ function world({ known, found, dropped }: { known: number; found: number; droppe
       start: (revocations: readonly PendingRevocation[]) => revoked.push(...revocations),
     } as unknown as RevokeAttempts,
     wakeSignal: { wake() {} },
-    resultRetryDelay: (over) => void setImmediate(over),
+    resultRetryDelay: uncancelled(setImmediate),
     clock: { now: () => NOW },
     logger,
   });
@@ -146,7 +147,7 @@ it('receipts of a project that meets a lock are committed once it is released, a
     } as unknown as AdvanceMessages,
     revokeAttempts: { start() {} } as unknown as RevokeAttempts,
     wakeSignal: { wake() {} },
-    resultRetryDelay: (over) => void setImmediate(over),
+    resultRetryDelay: uncancelled(setImmediate),
     clock: { now: () => NOW },
     logger: new RecordingLogger(),
   });
@@ -178,7 +179,7 @@ function storing(...outcomes: readonly (() => Promise<void> | void)[]) {
     advanceMessages: {} as unknown as AdvanceMessages,
     revokeAttempts: { start() {} } as unknown as RevokeAttempts,
     wakeSignal: { wake() {} },
-    resultRetryDelay: (over) => retries.push(over),
+    resultRetryDelay: uncancelled((over) => retries.push(over)),
     clock: { now: () => NOW },
     logger: new RecordingLogger(),
   });

@@ -41,6 +41,7 @@ import {
   SECOND_MS,
   someMobileOperatorPrices,
 } from '../../support/builders.ts';
+import { uncancelled } from '../../support/uncancelled.ts';
 
 const project = aProject({ settings: { rateLimit: null } });
 const accepted = (attemptNumber = 0): ChainEvent => ({
@@ -282,7 +283,7 @@ describe('the way of a message', () => {
       revokeAttempts: world.container.get(RevokeAttempts),
       logger: world.logger,
       wakeSignal: { wake() {} },
-      resultRetryDelay: (over) => void setImmediate(over),
+      resultRetryDelay: uncancelled(setImmediate),
       clock: world.clock,
     });
     const receipts = ['id-1', 'id-2', 'id-3'].map((providerMessageId) => ({

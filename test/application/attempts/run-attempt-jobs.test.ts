@@ -25,6 +25,7 @@ import type { LockWait, UnitOfWork } from '../../../src/application/ports/unit-o
 import { NOW } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
+import { uncancelled } from '../../support/uncancelled.ts';
 
 const nextRound = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -66,7 +67,7 @@ function world(revocations: readonly PendingRevocation[] = []) {
     advanceMessages,
     revokeAttempts,
     wakeSignal: { wake() {} },
-    resultRetryDelay: (over) => void setImmediate(over),
+    resultRetryDelay: uncancelled(setImmediate),
     clock: { now: () => NOW },
     logger,
   });
@@ -82,7 +83,7 @@ function world(revocations: readonly PendingRevocation[] = []) {
     }),
     revokeAttempts,
     background,
-    resultRetryDelay: (over) => void setImmediate(over),
+    resultRetryDelay: uncancelled(setImmediate),
   });
   const runAttemptJobs = new RunAttemptJobs({ commitAttempts, unitOfWork, applyMessageEvents, background });
   return {
@@ -235,7 +236,7 @@ function lockedWorld() {
     advanceMessages,
     revokeAttempts,
     wakeSignal: { wake() {} },
-    resultRetryDelay: (over) => void setImmediate(over),
+    resultRetryDelay: uncancelled(setImmediate),
     clock: { now: () => NOW },
     logger,
   });
@@ -251,7 +252,7 @@ function lockedWorld() {
     waitingStarts,
     revokeAttempts,
     background,
-    resultRetryDelay: (over) => void setImmediate(over),
+    resultRetryDelay: uncancelled(setImmediate),
   });
   const runAttemptJobs = new RunAttemptJobs({ commitAttempts, unitOfWork, applyMessageEvents, background });
   new StartWaitingAttempts({ waitingStarts, commitAttempts, applyMessageEvents, background });

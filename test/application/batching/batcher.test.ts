@@ -10,7 +10,8 @@ import { ISOLATION_MS } from '../../../src/application/batching/isolated-project
 import type { WhenLocked } from '../../../src/application/batching/waiting-items.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { StorageAway, StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
-import type { Delay } from '../../../src/application/ports/delay.ts';
+import type { Timeout } from '../../../src/application/ports/timeout.ts';
+import { uncancelled } from '../../support/uncancelled.ts';
 
 interface Batch {
   readonly items: readonly number[];
@@ -51,7 +52,7 @@ const named = (items: readonly number[]) => items.map((item) => `result ${item}`
 
 const STANDING_CLOCK = { now: () => 0 };
 
-function batcherOf(work: BatchWork<number, string>, batchWindow?: Delay): Batcher<number, string> {
+function batcherOf(work: BatchWork<number, string>, batchWindow?: Timeout): Batcher<number, string> {
   return new Batcher(work, {
     clock: STANDING_CLOCK,
     ...(batchWindow === undefined ? {} : { batchWindow }),
@@ -170,9 +171,7 @@ describe('the batcher', () => {
     /** Batch windows that end when the test says so. */
     class HeldWindow {
       readonly #held: (() => void)[] = [];
-      readonly open = (over: () => void): void => {
-        this.#held.push(over);
-      };
+      readonly open = uncancelled((over) => this.#held.push(over));
       end(): void {
         this.#held.shift()?.();
       }
@@ -739,7 +738,7 @@ describe('the batcher', () => {
       const batcher = new Batcher(held.work, {
         clock,
         projectsOf,
-        batchWindow: (over) => void windows.push(over),
+        batchWindow: uncancelled((over) => windows.push(over)),
       });
       const outcomes = [batcher.submit(11)];
       (await held.next()).fail(LOCKED);

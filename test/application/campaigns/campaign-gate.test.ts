@@ -1,11 +1,12 @@
 import { expect, it, vi } from 'vitest';
 import { CampaignGate } from '../../../src/application/campaigns/campaign-gate.ts';
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
+import { uncancelled } from '../../support/uncancelled.ts';
 
 it('one request about campaigns of a project works at a time, and two in all', async () => {
   const gate = new CampaignGate({
     clock: { now: () => 0 },
-    lockRetryDelay: () => {},
+    lockRetryDelay: () => () => {},
     eventLoop: { busyMs: () => 0, pause: async () => {} },
   });
   const running: string[] = [];
@@ -35,7 +36,7 @@ it('a request is replied to before the pause behind it, and the next one works b
   const pauses: { readonly ms: number; readonly over: () => void }[] = [];
   const gate = new CampaignGate({
     clock: { now: () => 0 },
-    lockRetryDelay: () => {},
+    lockRetryDelay: () => () => {},
     eventLoop: {
       busyMs: () => busyMs,
       pause: (ms) => new Promise<void>((over) => void pauses.push({ ms, over })),
@@ -60,7 +61,7 @@ it('a request that meets a lock is tried again, and one that fails rejects', asy
   const retries: (() => void)[] = [];
   const gate = new CampaignGate({
     clock: { now: () => 0 },
-    lockRetryDelay: (over) => void retries.push(over),
+    lockRetryDelay: uncancelled((over) => retries.push(over)),
     eventLoop: { busyMs: () => 0, pause: async () => {} },
   });
   let tries = 0;

@@ -4,6 +4,7 @@ import { FairGate, HANGING_WORK_MS } from '../../../src/application/concurrency/
 import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { StorageAway } from '../../../src/application/errors/storage-unavailable.ts';
 import { LONG_LOCK_WAIT_MS } from '../../../src/application/ports/unit-of-work.ts';
+import { uncancelled } from '../../support/uncancelled.ts';
 
 const LOCKED = new StorageLocked(new Error('locked'));
 
@@ -13,7 +14,7 @@ function gateWorld() {
   const pauses: (() => void)[] = [];
   const gate = new FairGate(
     { perKey: 2, all: 6 },
-    { clock, lockRetryDelay: (over) => void pauses.push(over) },
+    { clock, lockRetryDelay: uncancelled((over) => pauses.push(over)) },
   );
   const running: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();

@@ -11,6 +11,7 @@ import type { RenewLeases } from '../../../src/application/jobs/renew-leases.ts'
 import type { LeasedJob } from '../../../src/domain/jobs/job.ts';
 import { anId, NOW } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
+import { uncancelled } from '../../support/uncancelled.ts';
 
 const LOCKED = new StorageLocked(new Error('locked'));
 
@@ -52,7 +53,7 @@ describe('jobs of projects', () => {
     background = new BackgroundWork({ logger: new RecordingLogger() });
     const ports = {
       clock: { now: () => NOW },
-      lockRetryDelay: (over: () => void) => void pauses.push(over),
+      lockRetryDelay: uncancelled((over) => pauses.push(over)),
       wakeSignal: {
         wake() {
           wakes += 1;

@@ -19,6 +19,7 @@ import { LEASE_MS } from '../../../src/domain/jobs/job.ts';
 import { newReport, type Report, UNMADE_REPORTS_MAX } from '../../../src/domain/reports/report.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
 import { aMessage, anId, aProject, MINUTE_MS, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { uncancelled } from '../../support/uncancelled.ts';
 import { until } from '../../support/until.ts';
 
 const FILE_ID = 'f'.repeat(40);
@@ -76,10 +77,12 @@ async function open(intervals: { count: number } = { count: 0 }): Promise<void> 
           renewals.add(expired);
           return () => renewals.delete(expired);
         });
-        rebind(ports.reportPollingInterval).toConstantValue((over) => {
-          intervals.count += 1;
-          setImmediate(over);
-        });
+        rebind(ports.reportPollingInterval).toConstantValue(
+          uncancelled((over) => {
+            intervals.count += 1;
+            setImmediate(over);
+          }),
+        );
       }),
     ],
   });

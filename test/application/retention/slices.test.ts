@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Slices } from '../../../src/application/retention/slices.ts';
+import { uncancelled } from '../../support/uncancelled.ts';
 
 /** The rows of the first `count` slices when `rowsPerMs` rows take a millisecond. */
 async function slicesOf(budget: { workMs: number; rowsMax: number }, rowsPerMs: number, count: number) {
   let now = 0;
   const slices = new Slices(
-    { clock: { now: () => now }, sliceBudget: budget, sliceDelay: (over) => over() },
+    { clock: { now: () => now }, sliceBudget: budget, sliceDelay: uncancelled((over) => over()) },
     new AbortController().signal,
   );
   const sizes: number[] = [];

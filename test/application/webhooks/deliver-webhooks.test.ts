@@ -18,6 +18,7 @@ import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aDeliveryReport, aMessage, MINUTE_MS, NOW, PROJECT_ID, SECOND_MS } from '../../support/builders.ts';
 import { LossyUnitOfWork } from '../../support/lossy-unit-of-work.ts';
+import { uncancelled } from '../../support/uncancelled.ts';
 
 const PATH = 'customer.example/status';
 const OK: DeliveryResult = { kind: 'responded', status: 204, retryAfterMs: null };
@@ -64,8 +65,8 @@ describe('DeliverWebhooks', () => {
     const byHand = new ContainerModule(({ rebind }) => {
       rebind(ports.webhookTransport).toConstantValue(transport);
       rebind(ports.heartbeatInterval).toConstantValue(() => () => {});
-      rebind(ports.fetchInterval).toConstantValue((over) => void intervals.push(over));
-      rebind(ports.recordBatchWindow).toConstantValue((over) => void setImmediate(over));
+      rebind(ports.fetchInterval).toConstantValue(uncancelled((over) => intervals.push(over)));
+      rebind(ports.recordBatchWindow).toConstantValue(uncancelled(setImmediate));
       rebind(ports.unitOfWork).toResolvedValue(
         (database: Database) => new LossyUnitOfWork(new SqlUnitOfWork(database)),
         [adapters.database],

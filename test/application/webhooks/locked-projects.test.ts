@@ -12,6 +12,7 @@ import { CLOSED_CIRCUIT } from '../../../src/domain/shared/circuit-breaker.ts';
 import { destinationKey } from '../../../src/domain/webhooks/destination.ts';
 import { aWebhookEvent, NOW } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
+import { uncancelled } from '../../support/uncancelled.ts';
 import { until } from '../../support/until.ts';
 
 const clock = { now: () => NOW };
@@ -93,7 +94,7 @@ const USE_CASES: readonly [
         ...ports,
         unitOfWork,
         ids,
-        recordBatchWindow: (over) => over(),
+        recordBatchWindow: uncancelled((over) => over()),
       });
       const result = { kind: 'responded', status: 204, retryAfterMs: null } as const;
       const event = aWebhookEvent({});

@@ -7,6 +7,7 @@ import { route } from '../../../../src/adapters/http/routing/route.ts';
 import type { RouteFamily } from '../../../../src/adapters/http/routing/route-declaration.ts';
 import { FairGate } from '../../../../src/application/concurrency/fair-gate.ts';
 import { StorageLocked } from '../../../../src/application/errors/storage-locked.ts';
+import { uncancelled } from '../../../support/uncancelled.ts';
 import { until } from '../../../support/until.ts';
 import { HttpWorld } from '../http-world.ts';
 
@@ -17,7 +18,7 @@ const pauses: (() => void)[] = [];
 let tries = 0;
 const gate = new FairGate(
   { perKey: 1, all: 1 },
-  { clock: { now: () => 0 }, lockRetryDelay: (over) => void pauses.push(over) },
+  { clock: { now: () => 0 }, lockRetryDelay: uncancelled((over) => pauses.push(over)) },
 );
 
 const lockedRoute = route({

@@ -1,18 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import { expect, it } from 'vitest';
-import { timedDelay } from '../../../src/adapters/timer/timed-delay.ts';
 import { timedTimeout } from '../../../src/adapters/timer/timed-timeout.ts';
 
 const SHORT_MS = 5;
 const LONG_MS = 20;
 /** Timers count in whole milliseconds. */
 const ROUNDING_MS = 2;
-
-it('ends a delay after its time', async () => {
-  const started = performance.now();
-  await new Promise<void>((resolve) => timedDelay(LONG_MS)(resolve));
-  expect(performance.now() - started).toBeGreaterThanOrEqual(LONG_MS - ROUNDING_MS);
-});
 
 it('expires a timeout after its time, and one that was cancelled never', async () => {
   const expired: string[] = [];
