@@ -1,6 +1,6 @@
 import { createHttpServer, type HttpServer } from '../adapters/http/http-server.ts';
-import { LISTEN_BACKLOG_MAX } from '../adapters/http/limits.ts';
 import type { ObservedReply } from '../adapters/http/server/writing/observed-reply.ts';
+import { LISTEN_BACKLOG_MAX } from '../adapters/http/server-limits.ts';
 import { WorkLoop } from '../adapters/timer/work-loop.ts';
 import type { ProviderEventSink } from '../application/ports/provider-events.ts';
 import type { Seed } from '../application/seed/apply-seed.ts';

@@ -4,15 +4,6 @@ import type { Express, Request, Response } from 'express';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { RequestObserver } from '../../application/ports/request-observer.ts';
-import {
-  BODIES_READ_PER_ROUND,
-  CONNECTIONS_READ_PER_MS,
-  CONNECTIONS_READ_PER_ROUND,
-  READING_BODIES_SHARE,
-  READING_CLIENTS_MS_MAX,
-  SERVER_LIMITS,
-  type ServerLimits,
-} from './limits.ts';
 import { ADMIN_HEAD, adminDocumentRoutes } from './openapi/admin-document.ts';
 import { type DocumentHead, type OpenApi, openApiDocument } from './openapi/open-api.ts';
 import { openApiRoutes } from './openapi/open-api-routes.ts';
@@ -45,6 +36,15 @@ import { ListenBacklog } from './server/rounds/listen-backlog.ts';
 import type { ObservedReply } from './server/writing/observed-reply.ts';
 import { ReplyWriter } from './server/writing/reply-writer.ts';
 import { RequestLog } from './server/writing/request-log.ts';
+import {
+  BODIES_READ_PER_ROUND,
+  CONNECTIONS_READ_PER_MS,
+  CONNECTIONS_READ_PER_ROUND,
+  READING_BODIES_SHARE,
+  READING_CLIENTS_MS_MAX,
+  SERVER_LIMITS,
+  type ServerLimits,
+} from './server-limits.ts';
 
 const HOST = 'host';
 /** The only transfer coding that is served; others would have to be decoded. */

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { millisecondsInSecond } from 'date-fns/constants';
 import { z } from 'zod';
 import { textMistakes } from '../../adapters/http/input/text-mistakes.ts';
-import { ALLOWED_IPS_MAX } from '../../adapters/http/limits.ts';
 import { isNetwork } from '../../adapters/http/routing/ip-allow-list.ts';
 import type { Seed, SeedProject } from '../../application/seed/apply-seed.ts';
 import { SeedError } from '../../application/seed/seed-error.ts';
 import { API_KEY_PATTERN, environmentOfKey } from '../../domain/access/api-key.ts';
 import {
   ADDRESS_RATE_LIMIT_REQUESTS_MAX,
+  ALLOWED_IPS_MAX,
   DEFAULT_SETTINGS,
   ENVIRONMENTS,
   IP_RULE_SCOPES,

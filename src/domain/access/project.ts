@@ -74,6 +74,7 @@ export const RATE_LIMIT_REQUESTS_MAX = 10_000;
 /** Each send counts the earlier ones of its address. */
 export const ADDRESS_RATE_LIMIT_REQUESTS_MAX = 1_000;
 export const RATE_LIMIT_WINDOW_MINUTES_MAX = 10_080;
+export const ALLOWED_IPS_MAX = 1_000;
 export const VERIFICATION_TIMEOUT_SECONDS_MAX = 3_600;
 export const OTHER_TIMEOUT_SECONDS_MAX = 259_200;
 export const WEIGHT_MIN = 1;

@@ -11,12 +11,8 @@ import {
   UNMADE_REPORTS_MAX,
 } from '../../../domain/reports/report.ts';
 import { JSON_DEPTH_MAX } from '../../../domain/shared/json-text.ts';
-import {
-  BODY_BYTES_MAX,
-  IDEMPOTENCY_KEY_CHARACTERS_MAX,
-  RECIPIENT_BODY_BYTES_MAX,
-  SERVER_LIMITS,
-} from '../limits.ts';
+import { BODY_BYTES_MAX, IDEMPOTENCY_KEY_CHARACTERS_MAX, RECIPIENT_BODY_BYTES_MAX } from '../limits.ts';
+import { SERVER_LIMITS } from '../server-limits.ts';
 
 const BYTES_PER_KB = 1_024;
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ServerLimits } from '../limits.ts';
 import { type ErrorEnvelope, type ErrorReply, errorReply } from '../replies/http-error.ts';
 import type { HttpReply } from '../replies/http-reply.ts';
 import { INTERNAL_ERROR, OVERLOADED } from '../replies/known-errors.ts';
 import { httpErrorOf } from '../replies/rejection-errors.ts';
 import type { PathParams, Route } from '../routing/route-declaration.ts';
+import type { ServerLimits } from '../server-limits.ts';
 import type { LoadShedder } from './load-shedder.ts';
 import type { ReplyWriter } from './writing/reply-writer.ts';
 

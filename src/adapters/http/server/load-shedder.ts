@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { InFlight } from '../../../application/concurrency/in-flight.ts';
-import type { ServerLimits } from '../limits.ts';
 import { type ClientAddress, networkOf } from '../routing/client-address.ts';
+import type { ServerLimits } from '../server-limits.ts';
 import { CountedPermit, FreePermit, type PermitParts, type RequestCounts } from './counted-permit.ts';
 
 type Limits = Pick<ServerLimits, 'requestsMax' | 'requestsPerProjectMax' | 'requestsPerAddressMax'>;

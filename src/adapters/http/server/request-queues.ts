@@ -1,14 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { FairGate } from '../../../application/concurrency/fair-gate.ts';
+import { PROJECT_REQUESTS_MAX, PROJECT_REQUESTS_PER_PROJECT_MAX, SMALL_BODY_BYTES_MAX } from '../limits.ts';
 import {
   BODIES_MS_MAX,
   LARGE_BODIES_MS_MAX,
   LARGE_BODIES_SHARE,
-  PROJECT_REQUESTS_MAX,
-  PROJECT_REQUESTS_PER_PROJECT_MAX,
-  SMALL_BODY_BYTES_MAX,
   WAITING_REQUESTS_MS_MAX,
-} from '../limits.ts';
+} from '../server-limits.ts';
 import { type CallerGroup, FairRounds } from './rounds/fair-rounds.ts';
 import type { ListenBacklog } from './rounds/listen-backlog.ts';
 

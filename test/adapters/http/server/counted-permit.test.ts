@@ -1,10 +1,10 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
 import type { KnownKeys } from '../../../../src/adapters/http/server/known-keys.ts';
 import { LoadShedder } from '../../../../src/adapters/http/server/load-shedder.ts';
 import { RequestQueues } from '../../../../src/adapters/http/server/request-queues.ts';
+import { SERVER_LIMITS } from '../../../../src/adapters/http/server-limits.ts';
 
 function shedderWith(knownKeys: Pick<KnownKeys, 'note'>): LoadShedder {
   return new LoadShedder({ ...SERVER_LIMITS, requestsPerAddressMax: 2 }, () => '127.0.0.1', {

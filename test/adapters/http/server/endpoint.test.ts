@@ -2,7 +2,6 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
 import { usualEnvelope } from '../../../../src/adapters/http/replies/http-error.ts';
 import { file, type HttpReply, text } from '../../../../src/adapters/http/replies/http-reply.ts';
 import type { Route } from '../../../../src/adapters/http/routing/route-declaration.ts';
@@ -11,6 +10,7 @@ import { KnownKeys } from '../../../../src/adapters/http/server/known-keys.ts';
 import { LoadShedder } from '../../../../src/adapters/http/server/load-shedder.ts';
 import { RequestQueues } from '../../../../src/adapters/http/server/request-queues.ts';
 import { ReplyWriter } from '../../../../src/adapters/http/server/writing/reply-writer.ts';
+import { SERVER_LIMITS } from '../../../../src/adapters/http/server-limits.ts';
 import { RecordingLogger } from '../../../support/recording-logger.ts';
 
 const BYTES = 1_000;

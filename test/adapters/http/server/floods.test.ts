@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
+import { SERVER_LIMITS } from '../../../../src/adapters/http/server-limits.ts';
 import { DEMO_API_KEY } from '../../../../src/bootstrap/config/demo-seed.ts';
 import { HttpWorld } from '../http-world.ts';
 import { RawConnection } from '../raw-connection.ts';

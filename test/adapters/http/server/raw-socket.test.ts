@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { SERVER_LIMITS, SHARED_BODY_PIECE_BYTES } from '../../../../src/adapters/http/limits.ts';
+import { SERVER_LIMITS, SHARED_BODY_PIECE_BYTES } from '../../../../src/adapters/http/server-limits.ts';
 import { DEMO_API_KEY } from '../../../../src/bootstrap/config/demo-seed.ts';
 import { until } from '../../../support/until.ts';
 import { HttpWorld } from '../http-world.ts';

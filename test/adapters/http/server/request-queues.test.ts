@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { WAITING_REQUESTS_MS_MAX } from '../../../../src/adapters/http/limits.ts';
 import { RequestQueues } from '../../../../src/adapters/http/server/request-queues.ts';
+import { WAITING_REQUESTS_MS_MAX } from '../../../../src/adapters/http/server-limits.ts';
 
 const CALLER = { key: 'a', group: 'project' } as const;
 

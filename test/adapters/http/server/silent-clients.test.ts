@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SERVER_LIMITS, type ServerLimits } from '../../../../src/adapters/http/limits.ts';
 import { usualEnvelope } from '../../../../src/adapters/http/replies/http-error.ts';
 import { text } from '../../../../src/adapters/http/replies/http-reply.ts';
 import { anyone } from '../../../../src/adapters/http/routing/admission.ts';
 import { route } from '../../../../src/adapters/http/routing/route.ts';
 import type { ObservedReply } from '../../../../src/adapters/http/server/writing/observed-reply.ts';
+import { SERVER_LIMITS, type ServerLimits } from '../../../../src/adapters/http/server-limits.ts';
 import type { Logger } from '../../../../src/application/ports/logger.ts';
 import { heldMemory } from '../../../support/held-memory.ts';
 import { until } from '../../../support/until.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { WAITING_REQUESTS_MS_MAX } from '../../limits.ts';
+import { WAITING_REQUESTS_MS_MAX } from '../../server-limits.ts';
 import { FairRounds } from '../rounds/fair-rounds.ts';
 import { RoundBudget } from '../rounds/round-budget.ts';
 import { LateBodies } from './busy-mark.ts';

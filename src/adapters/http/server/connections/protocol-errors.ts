@@ -1,7 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
-import { LINGER_MS_MAX } from '../../limits.ts';
 import { errorReply, type HttpError, usualEnvelope } from '../../replies/http-error.ts';
 import {
   HEADERS_TOO_LARGE,
@@ -9,6 +8,7 @@ import {
   OVERLOADED,
   REQUEST_TIMEOUT,
 } from '../../replies/known-errors.ts';
+import { LINGER_MS_MAX } from '../../server-limits.ts';
 import { headerRecord, type ObservedReply } from '../writing/observed-reply.ts';
 import { headersOf, JSON_HEADERS } from '../writing/write-reply.ts';
 import { PARSER_STOPPED } from './node-parser.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { HEADER_TEXT_BYTES, UNREAD_REQUEST_BYTES } from '../../limits.ts';
+import { HEADER_TEXT_BYTES, UNREAD_REQUEST_BYTES } from '../../server-limits.ts';
 import type { UnreadConnections } from './unread-connections.ts';
 
 /** What the connections of a server share. */

@@ -8,7 +8,7 @@ import {
   BACKLOG_WORK_MS,
   FAST_CONNECTIONS,
   FAST_CONNECTIONS_MS,
-} from '../../limits.ts';
+} from '../../server-limits.ts';
 
 /**
  * Node accepts one connection in a round of the event loop, however many wait. A hundred callers who send without end would keep

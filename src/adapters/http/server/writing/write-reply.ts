@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { leavesMuchUnread } from '../../input/unread-body.ts';
+import { REQUEST_ID_CHARACTERS_MAX } from '../../limits.ts';
+import type { HttpReply } from '../../replies/http-reply.ts';
 import {
   LINGER_BYTES_MAX,
   LINGER_MS_MAX,
-  REQUEST_ID_CHARACTERS_MAX,
   SHARED_BODY_PIECE_BYTES,
   TEXT_BODY_CHARACTERS_MAX,
-} from '../../limits.ts';
-import type { HttpReply } from '../../replies/http-reply.ts';
+} from '../../server-limits.ts';
 
 const REQUEST_ID_PATTERN = new RegExp(`^[A-Za-z0-9._:-]{1,${REQUEST_ID_CHARACTERS_MAX}}$`);
 

@@ -2,11 +2,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  PIPELINED_REQUEST_LINES,
-  SERVER_LIMITS,
-  WAITING_REQUESTS_MS_MAX,
-} from '../../../../../src/adapters/http/limits.ts';
 import { ConnectionTable } from '../../../../../src/adapters/http/server/connections/connection-table.ts';
 import {
   LOOSE_PIECES_MAX,
@@ -18,6 +13,11 @@ import { pipeliningLimit } from '../../../../../src/adapters/http/server/connect
 import { UnreadConnections } from '../../../../../src/adapters/http/server/connections/unread-connections.ts';
 import type { CallerGroup } from '../../../../../src/adapters/http/server/rounds/fair-rounds.ts';
 import type { RoundTask } from '../../../../../src/adapters/http/server/rounds/pausing-rounds.ts';
+import {
+  PIPELINED_REQUEST_LINES,
+  SERVER_LIMITS,
+  WAITING_REQUESTS_MS_MAX,
+} from '../../../../../src/adapters/http/server-limits.ts';
 import { MinuteLog } from '../../../../../src/application/minute-log.ts';
 import { RecordingLogger } from '../../../../support/recording-logger.ts';
 import { RawConnection } from '../../raw-connection.ts';

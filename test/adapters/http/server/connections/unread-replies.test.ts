@@ -1,9 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { beforeEach, expect, it } from 'vitest';
-import { UNREAD_REQUEST_BYTES } from '../../../../../src/adapters/http/limits.ts';
 import { UnreadConnections } from '../../../../../src/adapters/http/server/connections/unread-connections.ts';
 import { UnreadReplies } from '../../../../../src/adapters/http/server/connections/unread-replies.ts';
+import { UNREAD_REQUEST_BYTES } from '../../../../../src/adapters/http/server-limits.ts';
 import { MinuteLog } from '../../../../../src/application/minute-log.ts';
 import { RecordingLogger } from '../../../../support/recording-logger.ts';
 

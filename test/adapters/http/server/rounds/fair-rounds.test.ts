@@ -1,8 +1,8 @@
 import { nextTick } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { WAITING_REQUESTS_MS_MAX } from '../../../../../src/adapters/http/limits.ts';
 import { type CallerGroup, FairRounds } from '../../../../../src/adapters/http/server/rounds/fair-rounds.ts';
+import { WAITING_REQUESTS_MS_MAX } from '../../../../../src/adapters/http/server-limits.ts';
 
 let rounds: FairRounds;
 /** The connections whose requests were served, in order. */

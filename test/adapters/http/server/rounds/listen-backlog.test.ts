@@ -1,8 +1,12 @@
 import { createServer, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { ACCEPTING_MS, BACKLOG_ROUND_MS, BACKLOG_WORK_MS } from '../../../../../src/adapters/http/limits.ts';
 import { ListenBacklog } from '../../../../../src/adapters/http/server/rounds/listen-backlog.ts';
+import {
+  ACCEPTING_MS,
+  BACKLOG_ROUND_MS,
+  BACKLOG_WORK_MS,
+} from '../../../../../src/adapters/http/server-limits.ts';
 
 const FULL_MS = 10;
 let now: number;

@@ -1,8 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { SERVER_LIMITS, UNREAD_BODY_BYTES_KEPT } from '../../../../../src/adapters/http/limits.ts';
+import { UNREAD_BODY_BYTES_KEPT } from '../../../../../src/adapters/http/limits.ts';
 import { writeBody } from '../../../../../src/adapters/http/server/writing/write-reply.ts';
+import { SERVER_LIMITS } from '../../../../../src/adapters/http/server-limits.ts';
 
 /** Of three octets in UTF-8. */
 const LONG_CHARACTER = '€';

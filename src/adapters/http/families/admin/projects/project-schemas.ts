@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   ADDRESS_RATE_LIMIT_REQUESTS_MAX,
+  ALLOWED_IPS_MAX,
   ENVIRONMENTS,
   IP_RULE_SCOPES,
   isSlug,
@@ -24,7 +25,7 @@ import { BODY_ERROR } from '../../../input/body-error.ts';
 import { phoneNumberField } from '../../../input/phone-number-field.ts';
 import { nameField } from '../../../input/text-fields.ts';
 import { messageOfField } from '../../../input/union-error.ts';
-import { ALLOWED_IP_CHARACTERS_MAX, ALLOWED_IPS_MAX } from '../../../limits.ts';
+import { ALLOWED_IP_CHARACTERS_MAX } from '../../../limits.ts';
 import { isNetwork } from '../../../routing/ip-allow-list.ts';
 import { lowCreditField, shownLowCredit } from '../money/low-credit-schemas.ts';
 import { amountField, id, instant, iqdAmount, next, OFF, oneOf, whole } from '../shared-schemas.ts';
