@@ -1,6 +1,7 @@
 import { millisecondsInSecond } from 'date-fns/constants';
 import { CHANNELS } from '../domain/shared/channel.ts';
 import { StorageUnwritable } from './errors/storage-unavailable.ts';
+import { oldestWaitedMs } from './jobs/survey-work.ts';
 import { WORKER_SEEN_MS } from './jobs/worker-heartbeat.ts';
 import type { ChannelProviders } from './ports/channel-provider.ts';
 import type { Clock } from './ports/clock.ts';
@@ -106,9 +107,8 @@ export class CheckHealth {
   /** Requests are accepted without a worker: their jobs wait in the database. */
   async #work({ jobs, workers }: Stores): Promise<readonly DependencyHealth[]> {
     const now = this.#ports.clock.now();
-    const next = await jobs.nextDue();
     const { count, newestAt } = await workers.seenSince(now - WORKER_SEEN_MS);
-    const waitedMs = next === null ? 0 : now - next.dueAt;
+    const waitedMs = await oldestWaitedMs(jobs, now);
     return [
       {
         name: 'jobs',

@@ -1,5 +1,6 @@
 import { JOB_PRIORITIES, type JobPriority } from '../../domain/jobs/job-priority.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { JobStore } from '../ports/stores/job-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { WORKER_SEEN_MS } from './worker-heartbeat.ts';
 
@@ -41,11 +42,10 @@ export class SurveyWork {
       const due = await jobSurvey.countDue(now, SURVEYED_JOBS_MAX);
       const priorities: PrioritySurvey[] = [];
       for (const priority of JOB_PRIORITIES) {
-        const next = await jobs.nextDue([priority]);
         priorities.push({
           priority,
           due: Math.min(due.get(priority) ?? 0, SURVEYED_JOBS_MAX),
-          oldestWaitedMs: next === null ? 0 : Math.max(0, now - next.dueAt),
+          oldestWaitedMs: await oldestWaitedMs(jobs, now, [priority]),
         });
       }
       return {
@@ -56,4 +56,14 @@ export class SurveyWork {
       };
     });
   }
+}
+
+/** For how long the oldest due job of these priorities has waited, in milliseconds; 0 when none is due. */
+export async function oldestWaitedMs(
+  jobs: JobStore,
+  now: number,
+  priorities?: readonly JobPriority[],
+): Promise<number> {
+  const next = await jobs.nextDue(priorities);
+  return next === null ? 0 : Math.max(0, now - next.dueAt);
 }
