@@ -45,8 +45,8 @@ export async function walkPage<Row, Place>(walk: Walk<Row, Place>): Promise<List
   return { rows: found, next: place };
 }
 
-/** The next `limit` rows of a list as a page. Fewer rows are its end. */
-export function pageOf<Row, Place>(
+/** One read of a walk: the next `limit` rows of the list. Fewer rows are its end. */
+export function sliceOf<Row, Place>(
   rows: readonly Row[],
   limit: number,
   placeOf: (row: Row) => Place,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutPage, pageOf, walkPage } from '../../../src/application/operators/walk-page.ts';
+import { cutPage, sliceOf, walkPage } from '../../../src/application/operators/walk-page.ts';
 
 /** A list of the numbers 1 to `count`, whose places are the numbers themselves; notes each read. */
 function listOf(count: number) {
@@ -8,7 +8,7 @@ function listOf(count: number) {
     const from = after ?? 0;
     reads.push([from, limit]);
     const rows = Array.from({ length: Math.max(0, Math.min(limit, count - from)) }, (_, n) => from + n + 1);
-    return pageOf(rows, limit, (row) => row);
+    return sliceOf(rows, limit, (row) => row);
   };
   const walk = (
     matches: (row: number) => boolean,
@@ -66,13 +66,13 @@ describe('a page of a list of which not every row is shown', () => {
   });
 });
 
-describe('the next rows of a list as a page', () => {
+describe('one read of a walk', () => {
   it('fewer rows than the limit are the end of a list', () => {
     const placeOf = (row: string) => row.length;
-    expect(pageOf(['a', 'bb'], 2, placeOf)).toEqual({ rows: ['a', 'bb'], next: 2 });
-    expect(pageOf(['a', 'bb'], 3, placeOf)).toEqual({ rows: ['a', 'bb'], next: null });
-    expect(pageOf([], 3, placeOf)).toEqual({ rows: [], next: null });
-    expect(pageOf([], 0, placeOf)).toEqual({ rows: [], next: null });
+    expect(sliceOf(['a', 'bb'], 2, placeOf)).toEqual({ rows: ['a', 'bb'], next: 2 });
+    expect(sliceOf(['a', 'bb'], 3, placeOf)).toEqual({ rows: ['a', 'bb'], next: null });
+    expect(sliceOf([], 3, placeOf)).toEqual({ rows: [], next: null });
+    expect(sliceOf([], 0, placeOf)).toEqual({ rows: [], next: null });
   });
 });
 

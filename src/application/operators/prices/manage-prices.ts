@@ -57,7 +57,7 @@ export class ManagePrices {
     const { unitOfWork, clock } = this.#ports;
     return unitOfWork.read(async (stores) => {
       const version = await stores.priceVersions.inForceAt(clock.now());
-      return version === null ? null : pageOf(stores, { version, status: 'in-force' }, query);
+      return version === null ? null : pricePageOf(stores, { version, status: 'in-force' }, query);
     });
   }
 
@@ -66,7 +66,7 @@ export class ManagePrices {
     const now = this.#ports.clock.now();
     return this.#ports.unitOfWork.read(async (stores) => {
       const version = await versionOf(stores, id);
-      return pageOf(stores, await listed(stores, version, now), query);
+      return pricePageOf(stores, await listed(stores, version, now), query);
     });
   }
 
@@ -108,7 +108,7 @@ export class ManagePrices {
   }
 }
 
-async function pageOf(
+async function pricePageOf(
   { priceVersions }: Pick<Stores, 'priceVersions'>,
   found: ListedVersion,
   { countryIso, page }: PricePageQuery,

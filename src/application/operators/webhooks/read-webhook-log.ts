@@ -4,7 +4,7 @@ import type { WebhookState } from '../../../domain/webhooks/webhook-event.ts';
 import type { DestinationCircuit, EventPlace, LoggedEvent } from '../../ports/stores/webhook-log-store.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 import { projectIdIn } from '../named-project.ts';
-import { type ListPage, pageOf, walkPage } from '../walk-page.ts';
+import { type ListPage, sliceOf, walkPage } from '../walk-page.ts';
 import { eventOf } from './webhook-event-of.ts';
 
 /** What an operator filters the log by; null for what does not matter. */
@@ -49,7 +49,7 @@ export class ReadWebhookLog {
             ? webhookLog.discarded({ projectId, endpoint }, place?.id ?? null, rows)
             : webhookLog.newest({ whatsappPhoneId, from, to, after: place, limit: rows }),
         );
-        return pageOf(events, rows, placeOf);
+        return sliceOf(events, rows, placeOf);
       },
       placeOf,
       matches: (event) =>
@@ -94,7 +94,7 @@ export class ReadWebhookLog {
         const circuits = await this.#ports.unitOfWork.read(({ webhookLog }) =>
           webhookLog.circuits(place, rows),
         );
-        return pageOf(circuits, rows, destinationKey);
+        return sliceOf(circuits, rows, destinationKey);
       },
       placeOf: destinationKey,
       matches: (circuit) =>
