@@ -73,7 +73,6 @@ export const DEFAULT_SEED_SETTINGS = {
 
 const SECRET_PROBLEM = `must be ${INBOUND_SECRET_PREFIX} and ${INBOUND_SECRET_HEX_CHARACTERS} hex characters`;
 
-const line = z.string().refine(isStorableLine, 'must not contain control characters');
 const amount = z.number().min(0).max(IQD_MAX).refine(isIqdAmount, 'has at most three decimals');
 const phoneNumber = z.string().regex(PHONE_NUMBER_PATTERN, 'must be 10 to 15 digits').refine(isPhoneNumber);
 const rateLimitOf = (maxRequests: number) =>
@@ -88,7 +87,7 @@ const mobileOperatorPrices = z.strictObject(byName(MOBILE_OPERATORS, () => amoun
 const project = z
   .strictObject({
     id: id24.optional(),
-    name: line.min(1).max(PROJECT_NAME_CHARACTERS_MAX),
+    name: z.string().min(1).max(PROJECT_NAME_CHARACTERS_MAX),
     slug: z.string().refine(isSlug, SLUG_RULE),
     environment: z.enum(ENVIRONMENTS),
     apiKeys: z.array(
@@ -139,7 +138,11 @@ const project = z
     senderIds: z
       .array(
         z.strictObject({
-          senderId: line.min(1).max(SENDER_ID_CHARACTERS_MAX),
+          senderId: z
+            .string()
+            .min(1)
+            .max(SENDER_ID_CHARACTERS_MAX)
+            .refine(isStorableLine, 'must not contain control characters'),
           status: z.enum(SENDER_ID_STATUSES),
           pricePerSms: mobileOperatorPrices,
         }),

@@ -276,12 +276,9 @@ describe('text that not every database can keep', () => {
     );
   });
 
-  it.each<[path: (string | number)[], value: string, at: string]>([
-    [first('name'), 'De\nmo', 'projects[0].name'],
-    [first('senderIds', 0, 'senderId'), 'Ba\trid', 'projects[0].senderIds[0].senderId'],
-  ])('rejects a control character in %j = %j, as the admin interface does', (path, value, at) => {
-    expect(rejectionOf(exampleWith(path, value))).toContain(
-      `✖ must not contain control characters\n  → at ${at}`,
+  it('rejects a sender ID with a control character, as the admin interface does', () => {
+    expect(rejectionOf(exampleWith(first('senderIds', 0, 'senderId'), 'Ba\trid'))).toContain(
+      '✖ must not contain control characters\n  → at projects[0].senderIds[0].senderId',
     );
   });
 
