@@ -71,7 +71,7 @@ export class Service {
 
   /**
    * Migrates, seeds and begins to work; the HTTP interface is opened by `listen`. Resolves with whether the seed was applied.
-   * Rejects with `WrongSecretKey` or `SeedError` before anything is done for anybody.
+   * Rejects with `WrongSecretKey`, `DatabaseUnusable` or `SeedError` before anything is done for anybody.
    */
   async start(): Promise<boolean> {
     const { roots } = this;

@@ -1,4 +1,6 @@
-/** This version cannot work on the database. The message says what an operator can do. */
+import { isoOf } from '../../domain/shared/instant.ts';
+
+/** This process cannot work on the database. The message says what an operator can do. */
 export class DatabaseUnusable extends Error {
   constructor(message: string) {
     super(message);
@@ -11,6 +13,14 @@ export function databaseNewer(migrations: readonly string[]): DatabaseUnusable {
   return new DatabaseUnusable(
     `the tables were changed by a newer version of Barid (${migrations.join(', ')}); ` +
       'start that version or a later one, or restore a backup that was made before the upgrade',
+  );
+}
+
+/** Whatever is accepted under this clock would count as a message of the backup that the database was restored from. */
+export function clockBehindRestorePoint(now: number, restorePoint: number): DatabaseUnusable {
+  return new DatabaseUnusable(
+    `the clock of this machine, ${isoOf(now)}, is behind the restored database, whose messages go up to ` +
+      `${isoOf(restorePoint)}; set the clock: until then every new message would fail as a restored one`,
   );
 }
 

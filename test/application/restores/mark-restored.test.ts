@@ -50,6 +50,17 @@ it('an open message of a backup that is dated later than the mark is not sent', 
   expect(await world.message(anSmsId())).toMatchObject({ status: 'failed', errorReason: RESTORED_REASON });
 });
 
+it('a process whose clock is behind the mark does not start: its new messages would count as those of the backup', async () => {
+  await accept(aMessage({ createdAt: NOW }));
+  await mark();
+  world.clock.at = NOW - 1;
+  await expect(world.container.get(RestorePoint).load()).rejects.toThrow(
+    'the clock of this machine, 2026-01-15T11:59:59.999Z, is behind',
+  );
+  world.clock.at = NOW;
+  await world.container.get(RestorePoint).load();
+});
+
 it('a mark that is repeated covers what came since', async () => {
   await accept(aMessage({ createdAt: NOW + 5_000 }));
   await mark();

@@ -80,6 +80,8 @@ const SETTINGS = {
   enable_mergejoin: 'off',
   jit: 'off',
   timezone: 'UTC',
+  // Bodies of functions are literals with backslashes.
+  standard_conforming_strings: 'on',
   // Under another default DISCARD PLANS takes a snapshot, and the BEGIN behind it may choose no isolation level any more.
   default_transaction_isolation: 'read committed',
 } as const;

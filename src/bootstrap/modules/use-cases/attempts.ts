@@ -37,7 +37,7 @@ const {
 export const attempts = new ContainerModule(({ bind }) => {
   bind(SubmissionCapacity).toResolvedValue(() => new SubmissionCapacity());
   wire(bind, CampaignLimits, { keepsPlatformLimits });
-  wire(bind, RestorePoint, { unitOfWork });
+  wire(bind, RestorePoint, { unitOfWork, clock });
   wire(bind, WaitingStarts, { submissionCapacity: SubmissionCapacity, clock });
   wire(bind, AdmitStarts, {
     channelProviders,

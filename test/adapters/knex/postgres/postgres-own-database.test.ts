@@ -62,6 +62,15 @@ describe.skipIf(missing !== null)(
       expect(await ascii.hasTables()).toBe(true);
     });
 
+    it('literals have their backslashes, whatever the database sets', async () => {
+      const own = await openOwn('UTF8');
+      await asOperator(`ALTER DATABASE ${NAME} SET standard_conforming_strings = off`);
+      await own.migrate();
+      expect((await own.knex.raw('SHOW standard_conforming_strings')).rows).toEqual([
+        { standard_conforming_strings: 'on' },
+      ]);
+    });
+
     it('a time limit for statements that the database sets does not hold for migrations', async () => {
       const { dialect } = await openOwn('UTF8');
       await asOperator(`ALTER DATABASE ${NAME} SET statement_timeout = '10s'`);
