@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
-import { databaseEncodingTooSmall, databaseNewer } from '../../application/errors/database-unusable.ts';
+import {
+  type DatabaseUnusable,
+  databaseEncodingTooSmall,
+  databaseNewer,
+} from '../../application/errors/database-unusable.ts';
 import {
   StorageAway,
   StorageUnavailable,
@@ -68,8 +72,7 @@ export class Database {
   /**
    * Brings the tables to this version. May be repeated, and run by several processes at once: all of it is
    * one transaction, under the migration lock. Rejects with `StorageUnavailable` when there is no database, with
-   * `StorageUnwritable` when it stores nothing, and with `DatabaseUnusable` when this version cannot work on it: a newer one
-   * has migrated it, or its encoding cannot store every text.
+   * `StorageUnwritable` when it stores nothing, and with what `fault` tells.
    */
   async migrate(): Promise<void> {
     // Knex drops the code of an error that it meets at its own lock.
@@ -91,10 +94,8 @@ export class Database {
       try {
         await this.#transaction(patient, async (transaction) => {
           await this.dialect.acquireMigrationLock(transaction);
-          const encoding = await this.dialect.encodingTooSmall(transaction);
-          if (encoding !== null) throw databaseEncodingTooSmall(encoding);
-          const { unknown } = await statusOn(transaction);
-          if (unknown.length > 0) throw databaseNewer(unknown);
+          const fault = await this.#faultOn(transaction);
+          if (fault !== null) throw fault;
           await transaction.migrate.latest({ migrationSource: migrationsFor(this.dialect) });
         });
         return;
@@ -111,9 +112,19 @@ export class Database {
     return this.#transaction(this.knex, statusOn);
   }
 
-  /** The encoding that cannot store every text; null when it can. Rejects with `StorageUnavailable` when there is none. */
-  async encodingTooSmall(): Promise<string | null> {
-    return this.#transaction(this.knex, (transaction) => this.dialect.encodingTooSmall(transaction));
+  /**
+   * Why this version cannot work on the database, migrated or not: its encoding cannot store every text, or a newer version has
+   * migrated it. Null when it can. Rejects with `StorageUnavailable` when there is none.
+   */
+  async fault(): Promise<DatabaseUnusable | null> {
+    return this.#transaction(this.knex, (transaction) => this.#faultOn(transaction));
+  }
+
+  async #faultOn(transaction: Knex.Transaction): Promise<DatabaseUnusable | null> {
+    const encoding = await this.dialect.encodingTooSmall(transaction);
+    if (encoding !== null) return databaseEncodingTooSmall(encoding);
+    const { unknown } = await statusOn(transaction);
+    return unknown.length > 0 ? databaseNewer(unknown) : null;
   }
 
   /** Rejects with `StorageUnavailable` when there is no database. */

@@ -102,7 +102,7 @@ export class WorkLoop {
     try {
       const recorded = this.#recorded;
       this.#recorded = 0;
-      void this.#record();
+      this.#record();
       const relayed = await relayJobs.execute();
       this.#setDelay(relayed + recorded > 0, relayed === LEASED_JOBS_MAX);
       if (relayed > 0) this.wake();
@@ -115,15 +115,12 @@ export class WorkLoop {
     }
   }
 
-  async #record(): Promise<void> {
+  #record(): void {
     this.#recording.begin();
-    try {
-      const recorded = await this.#options.providerEvents.deliverDue();
-      // Only now: another call may have added its own meanwhile.
+    void this.#options.providerEvents.deliverDue().then((recorded) => {
       this.#recorded += recorded;
-    } finally {
       this.#recording.end();
-    }
+    });
   }
 
   /** With a clock that is moved by hand nothing may wait for time to pass. */

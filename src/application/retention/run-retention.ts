@@ -37,8 +37,8 @@ interface RunPorts extends LongJobPorts {
 const PROJECTS_PAGE = 200;
 
 /**
- * Treats what projects do not keep any longer: at the start of a worker, and `RETENTION_INTERVAL_MS` after each run, or
- * `WEBHOOK_LOG_INTERVAL_MS` after it while no project has retention.
+ * Treats what projects do not keep any longer, and sweeps receipts that nobody waits for: at the start of a worker, and
+ * `RETENTION_INTERVAL_MS` after each run, or `WEBHOOK_LOG_INTERVAL_MS` after it while no project has retention.
  */
 export class RunRetention {
   readonly #ports: RunPorts;

@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from '../../adapters/knex/database.ts';
-import { DatabaseUnusable, databaseNewer } from '../../application/errors/database-unusable.ts';
+import { DatabaseUnusable } from '../../application/errors/database-unusable.ts';
 import type { Config } from '../config/config.ts';
 import { isStillToBeMade, makeDatabasePlace } from '../config/database-place.ts';
 import { EXIT_CONFIGURATION, EXIT_NOT_DONE } from '../exit-codes.ts';
@@ -37,8 +37,9 @@ export async function runMigrations(
 }
 
 async function check(database: Database, context: CommandContext): Promise<number> {
-  const { pending, unknown } = await database.migrationStatus();
-  if (unknown.length > 0) throw databaseNewer(unknown);
+  const fault = await database.fault();
+  if (fault !== null) throw fault;
+  const { pending } = await database.migrationStatus();
   context.print({ pending }, () => [
     ...pending.map((name) => `pending: ${name}`),
     `migrate: ${counted(pending.length, 'migration')} pending`,

@@ -113,7 +113,11 @@ it('the doctor names migrations that are pending, and tables of a newer version'
   ]);
   expect([newer.code, newer.findings[1]]).toMatchObject([
     1,
-    { check: 'database', ok: false, detail: 'has tables of a newer version: 999-later' },
+    {
+      check: 'database',
+      ok: false,
+      detail: 'the tables were changed by a newer version of Barid (999-later)',
+    },
   ]);
 });
 

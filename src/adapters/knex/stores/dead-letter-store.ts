@@ -7,7 +7,7 @@ import type {
 import type { Removal, Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 import { redrivenRow, SCHEDULE_NO_LATER_THAN } from './job-rows.ts';
-import { likeKind, readWork } from './work-column.ts';
+import { likeKind, workIn } from './work-column.ts';
 
 const COLUMNS = 'id, project_id, work, reason, dead_lettered_at';
 
@@ -98,7 +98,7 @@ function deadLetterOf(row: Row): DeadLetter {
   return {
     id: row.id as string,
     projectId: row.project_id as string,
-    work: readWork(row.work as string),
+    work: workIn(row.work as string),
     reason: row.reason as string,
     deadLetteredAt: row.dead_lettered_at as number,
   };

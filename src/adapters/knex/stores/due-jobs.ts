@@ -12,7 +12,7 @@ import type { BatchQuery } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 import { RANKS } from './job-ranks.ts';
 import { readSettings } from './project-settings.ts';
-import { readWork } from './work-column.ts';
+import { workIn } from './work-column.ts';
 
 /** Sorts before the id of every project. */
 const FIRST_PROJECT = '';
@@ -168,7 +168,7 @@ export class DueJobs implements Pick<JobStore, 'lease' | 'nextDue' | 'skipAvaila
       rows.map((row) => ({
         id: row.id as string,
         fencingToken: (row.fencing_token as number) + 1,
-        work: readWork(row.work as string),
+        work: workIn(row.work as string),
       })),
     );
   }

@@ -7,7 +7,7 @@ import type { Session } from '../driver/session.ts';
 import { DueJobs } from './due-jobs.ts';
 import { RANKS } from './job-ranks.ts';
 import { FIRST_FENCING_TOKEN, INSERT_JOB, SCHEDULE_NO_LATER_THAN } from './job-rows.ts';
-import { writeWork } from './work-column.ts';
+import { workText } from './work-column.ts';
 
 const POSTPONE = {
   table: 'jobs',
@@ -192,7 +192,7 @@ function rowsOf(jobs: readonly Job[], now: number, firstToken: (job: Job) => num
     id: job.id,
     project_id: job.projectId,
     priority: RANKS[job.priority],
-    work: writeWork(job.work),
+    work: workText(job.work),
     due_at: job.dueAt,
     is_available: job.dueAt <= now ? 1 : 0,
     fencing_token: firstToken(job),

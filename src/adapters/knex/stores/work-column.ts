@@ -7,14 +7,14 @@ const BEGINNING = '{"kind":"';
 const KIND_CHARACTERS_MAX = 23;
 
 /** A work as the column `work` has it. Throws when SQL could not read its kind there: a mistake of the program. */
-export function writeWork(work: Work): string {
+export function workText(work: Work): string {
   const text = JSON.stringify(work);
   if (text.startsWith(BEGINNING) && work.kind.length <= KIND_CHARACTERS_MAX) return text;
   throw new Error(`"kind" comes first in a work, and has ${KIND_CHARACTERS_MAX} characters at most: ${text}`);
 }
 
 /** The work in the column; of work that this version does not understand, its kind. */
-export function readWork(text: string): Work {
+export function workIn(text: string): Work {
   const value: unknown = JSON.parse(text);
   return parseWork(value) ?? { kind: kindOf(value) };
 }

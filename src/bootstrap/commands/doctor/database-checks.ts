@@ -44,19 +44,12 @@ export async function examineDatabase(config: Config): Promise<readonly Finding[
 
 /** What keeps this version from working with the tables; null when nothing does. */
 async function tablesFault(database: Database): Promise<Finding | null> {
-  const encoding = await database.encodingTooSmall();
-  if (encoding !== null) {
-    const detail = `has the encoding ${encoding}, which cannot store every text`;
-    return wrong('database', detail, "make one with ENCODING 'UTF8' and TEMPLATE template0");
-  }
+  const fault = await database.fault();
+  if (fault !== null) return wrong('database', fault.detail, fault.advice);
   if (!(await database.hasTables())) {
     return wrong('database', 'has no tables', 'run barid migrate, or check DATABASE_URL');
   }
-  const { pending, unknown } = await database.migrationStatus();
-  if (unknown.length > 0) {
-    const detail = `has tables of a newer version: ${unknown.join(', ')}`;
-    return wrong('database', detail, 'start that version or a later one');
-  }
+  const { pending } = await database.migrationStatus();
   if (pending.length === 0) return null;
   const detail = `has tables of an older version: ${counted(pending.length, 'migration')} pending`;
   return wrong('database', detail, 'run barid migrate, or start the service of this version on it');
