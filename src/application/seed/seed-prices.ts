@@ -1,12 +1,8 @@
-import {
-  compareRows,
-  rowChanges,
-  type SystemPrices,
-  systemPriceChanges,
-} from '../../domain/billing/price-changes.ts';
+import { compareRows, rowChanges } from '../../domain/billing/price-changes.ts';
 import { type BuiltPrices, PriceListBuilder } from '../../domain/billing/price-list-builder.ts';
 import type { PriceVersion } from '../../domain/billing/price-version.ts';
 import type { InternationalPrice } from '../../domain/billing/pricing.ts';
+import { type SystemPrices, systemPriceChanges } from '../../domain/billing/system-prices.ts';
 import { insertPriceVersion } from '../catalog/insert-price-version.ts';
 import { groupBy } from '../group-by.ts';
 import type { Stores } from '../ports/stores.ts';

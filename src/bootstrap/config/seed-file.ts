@@ -27,8 +27,9 @@ import { PAYMENT_TYPES } from '../../domain/billing/account.ts';
 import { BILLING_UNIT_RULES } from '../../domain/billing/billing-units.ts';
 import type { LowCredit } from '../../domain/billing/low-credit.ts';
 import { readPriceRow } from '../../domain/billing/price-row.ts';
-import { fromIqd, type InternationalPrice, TEMPLATE_CATEGORIES } from '../../domain/billing/pricing.ts';
+import { fromIqd, type InternationalPrice } from '../../domain/billing/pricing.ts';
 import { SETTLEMENT_RULES } from '../../domain/billing/settlement.ts';
+import { mapSystemPrices, TEMPLATE_CATEGORIES } from '../../domain/billing/system-prices.ts';
 import { SENDER_ID_CHARACTERS_MAX } from '../../domain/messages/send-request.ts';
 import { SENDER_ID_STATUSES } from '../../domain/senders/sender-id.ts';
 import { byName } from '../../domain/shared/by-name.ts';
@@ -225,12 +226,7 @@ export function readSeed(document: unknown): Seed {
   rejectRepeated(projects);
   return {
     projects: projects.map(seedProject),
-    prices: {
-      sms: fromIqd(prices.sms),
-      whatsapp: fromIqd(prices.whatsapp),
-      telegram: iqd(prices.telegram),
-      international: prices.international,
-    },
+    prices: { ...mapSystemPrices(prices, iqd), international: prices.international },
   };
 }
 

@@ -1,16 +1,5 @@
-import type { Money } from '../shared/money.ts';
-import type { InternationalPrice, PriceList } from './pricing.ts';
-
-/** The prices that are not international. */
-export type SystemPrices = Pick<PriceList, 'sms' | 'whatsapp' | 'telegram'>;
-
-/** A system price that differs, by its path: `sms.asiaCell`. */
-export interface SystemPriceChange {
-  readonly name: string;
-  /** Null when there was no list. */
-  readonly before: Money | null;
-  readonly after: Money;
-}
+import type { InternationalPrice } from './pricing.ts';
+import type { SystemPriceChange } from './system-prices.ts';
 
 /** An international row before and after; null where it is missing. */
 export interface RowChange {
@@ -24,17 +13,6 @@ export interface PriceChangeCounts {
   readonly added: number;
   readonly removed: number;
   readonly changed: number;
-}
-
-/** The system prices that differ. */
-export function systemPriceChanges(
-  before: SystemPrices | null,
-  after: SystemPrices,
-): readonly SystemPriceChange[] {
-  const earlier = new Map(before === null ? [] : namedPrices(before));
-  return namedPrices(after)
-    .map(([name, price]) => ({ name, before: earlier.get(name) ?? null, after: price }))
-    .filter((change) => change.before !== change.after);
 }
 
 /**
@@ -99,12 +77,6 @@ export function compareRows(one: InternationalPrice, other: InternationalPrice):
 function compareTexts(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
-}
-
-function namedPrices({ sms, whatsapp, telegram }: SystemPrices): readonly [string, Money][] {
-  const group = (name: string, prices: Readonly<Record<string, Money>>) =>
-    Object.entries(prices).map(([each, price]): [string, Money] => [`${name}.${each}`, price]);
-  return [...group('sms', sms), ...group('whatsapp', whatsapp), ['telegram', telegram]];
 }
 
 function byKey(rows: readonly InternationalPrice[]): ReadonlyMap<string, InternationalPrice> {

@@ -1,6 +1,6 @@
 import { larger, type Money, ZERO } from '../shared/money.ts';
-import type { SystemPrices } from './price-changes.ts';
 import type { InternationalPrice, PriceList } from './pricing.ts';
+import type { SystemPrices } from './system-prices.ts';
 
 /** The international rows of one country, in the order of specification 4.3. */
 export interface CountryPrices {

@@ -6,9 +6,7 @@ import {
   mobileOperatorOf,
   type PhoneNumber,
 } from '../shared/phone-number.ts';
-
-export const TEMPLATE_CATEGORIES = ['AUTHENTICATION', 'UTILITY', 'MARKETING'] as const;
-export type TemplateCategory = (typeof TEMPLATE_CATEGORIES)[number];
+import type { SystemPrices, TemplateCategory } from './system-prices.ts';
 
 export type MobileOperatorPrices = Readonly<Record<MobileOperator, Money>>;
 
@@ -43,10 +41,7 @@ export interface InternationalPrice {
 }
 
 /** The prices of the service; the sender IDs of a project have prices of their own. */
-export interface PriceList {
-  readonly sms: MobileOperatorPrices;
-  readonly whatsapp: Readonly<Record<TemplateCategory, Money>>;
-  readonly telegram: Money;
+export interface PriceList extends SystemPrices {
   /**
    * One price for each country calling code: the highest of its networks. The network of a number is known only after the
    * send, and no project may pay more than was quoted and held.

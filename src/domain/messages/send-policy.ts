@@ -6,14 +6,8 @@ import {
   type SpendingThresholdExceeded,
 } from '../billing/account.ts';
 import { billingUnits } from '../billing/billing-units.ts';
-import {
-  type ChannelPrices,
-  channelPrices,
-  highestPrice,
-  type PriceList,
-  TEMPLATE_CATEGORIES,
-  type TemplateCategory,
-} from '../billing/pricing.ts';
+import { type ChannelPrices, channelPrices, highestPrice, type PriceList } from '../billing/pricing.ts';
+import { TEMPLATE_CATEGORIES, type TemplateCategory } from '../billing/system-prices.ts';
 import { decideRate, type RateLimited } from '../rate-limiting/rate-limiter.ts';
 import { decideSenderId, type SenderId } from '../senders/sender-id.ts';
 import type { Channel } from '../shared/channel.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { compareRows, rowChanges, systemPriceChanges } from '../../../src/domain/billing/price-changes.ts';
+import { compareRows, rowChanges } from '../../../src/domain/billing/price-changes.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
-import { anInternationalPrice, someSeedPrices } from '../../support/builders.ts';
+import { anInternationalPrice } from '../../support/builders.ts';
 
 const row = anInternationalPrice;
 
@@ -52,26 +52,6 @@ describe('what an import changes', () => {
     expect(rowChanges([first], [first, second, third])).toEqual([
       { before: null, after: second },
       { before: null, after: third },
-    ]);
-  });
-
-  it('system prices that differ are named with before and after, all of them without a list before', () => {
-    const before = someSeedPrices();
-    const after = someSeedPrices({ telegram: iqd(41), sms: { ...before.sms, others: iqd(99.5) } });
-    expect(systemPriceChanges(before, before)).toEqual([]);
-    expect(systemPriceChanges(before, after)).toEqual([
-      { name: 'sms.others', before: iqd(100), after: iqd(99.5) },
-      { name: 'telegram', before: iqd(40), after: iqd(41) },
-    ]);
-    expect(systemPriceChanges(null, before).map(({ name, before: none }) => [name, none])).toEqual([
-      ['sms.korekTelecom', null],
-      ['sms.asiaCell', null],
-      ['sms.zainIraq', null],
-      ['sms.others', null],
-      ['whatsapp.AUTHENTICATION', null],
-      ['whatsapp.UTILITY', null],
-      ['whatsapp.MARKETING', null],
-      ['telegram', null],
     ]);
   });
 

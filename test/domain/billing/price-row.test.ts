@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
 import { readPriceRow } from '../../../src/domain/billing/price-row.ts';
-import { readSystemPrices } from '../../../src/domain/billing/system-price-fields.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { anInternationalPrice } from '../../support/builders.ts';
 
@@ -96,45 +95,5 @@ describe('a row of an import', () => {
         { field: 'y'.repeat(64), problem: 'is not a field of a row' },
       ],
     });
-  });
-});
-
-describe('the system prices of an import', () => {
-  const whole = {
-    sms: { korekTelecom: 1, asiaCell: 2, zainIraq: 3, others: 4.5 },
-    whatsapp: { AUTHENTICATION: 5, UTILITY: 6, MARKETING: 7 },
-    telegram: 0,
-  };
-
-  it('an import may name any of the groups, each as a whole', () => {
-    expect(readSystemPrices({ ...whole, international: [] })).toEqual({
-      prices: {
-        sms: { korekTelecom: iqd(1), asiaCell: iqd(2), zainIraq: iqd(3), others: iqd(4.5) },
-        whatsapp: { AUTHENTICATION: iqd(5), UTILITY: iqd(6), MARKETING: iqd(7) },
-        telegram: iqd(0),
-      },
-      mistakes: [],
-    });
-    expect(readSystemPrices({ telegram: 1 })).toEqual({ prices: { telegram: iqd(1) }, mistakes: [] });
-    expect(readSystemPrices({ international: [] })).toEqual({ prices: {}, mistakes: [] });
-  });
-
-  const amount = 'must be an IQD amount from 0 to 1000000000 with at most three decimals';
-  const unknown = 'is not a field of a price list';
-  test.each<[given: unknown, field: string | null, problem: string]>([
-    [{ ...whole, telegram: '1' }, 'telegram', amount],
-    [{ ...whole, sms: { ...whole.sms, others: undefined } }, 'sms.others', amount],
-    [{ ...whole, sms: { ...whole.sms, zain: 1 } }, 'sms.zain', unknown],
-    [{ ...whole, sms: { ...whole.sms, ['y'.repeat(65)]: 1 } }, `sms.${'y'.repeat(64)}`, unknown],
-    [{ ...whole, whatsapp: { ...whole.whatsapp, UTILITY: 0.0001 } }, 'whatsapp.UTILITY', amount],
-    [{ ...whole, international: {} }, 'international', 'must be a list of rows'],
-    [{ ...whole, price: 1 }, 'price', unknown],
-    [{ ...whole, ['y'.repeat(65)]: 1 }, 'y'.repeat(64), unknown],
-    [{}, null, 'the file has none of sms, whatsapp, telegram, international'],
-    [[], null, 'the file is no JSON object'],
-    [null, null, 'the file is no JSON object'],
-    [undefined, null, 'the file is no JSON object'],
-  ])('%j has a mistake in %s, and names no price: %s', (given, field, problem) => {
-    expect(readSystemPrices(given)).toEqual({ prices: {}, mistakes: [{ field, problem }] });
   });
 });

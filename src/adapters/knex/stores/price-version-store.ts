@@ -1,8 +1,8 @@
 import type { PriceVersionStore } from '../../../application/ports/stores/price-version-store.ts';
-import type { SystemPrices } from '../../../domain/billing/price-changes.ts';
 import type { CountryPrices } from '../../../domain/billing/price-list-builder.ts';
 import type { PriceVersion } from '../../../domain/billing/price-version.ts';
 import type { InternationalPrice, PriceList } from '../../../domain/billing/pricing.ts';
+import type { SystemPrices } from '../../../domain/billing/system-prices.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import { type Money, money } from '../../../domain/shared/money.ts';
 import { offsetOf, type Page } from '../../../domain/shared/page.ts';
@@ -63,8 +63,8 @@ export class SqlPriceVersionStore implements PriceVersionStore {
   }
 
   async insert(version: PriceVersion, list: PriceList): Promise<void> {
-    const { sms, whatsapp, telegram, internationalByCountryCode } = list;
-    const stored: StoredList = { sms, whatsapp, telegram, byCountryCode: [...internationalByCountryCode] };
+    const { internationalByCountryCode, ...system } = list;
+    const stored: StoredList = { ...system, byCountryCode: [...internationalByCountryCode] };
     await this.#session.insert(INSERT, [
       {
         id: version.id,
@@ -131,13 +131,13 @@ export class SqlPriceVersionStore implements PriceVersionStore {
   }
 
   async listOf(id: string): Promise<PriceList> {
-    const { byCountryCode, ...prices } = await this.#stored(id);
-    return { ...prices, internationalByCountryCode: new Map(byCountryCode) };
+    const { byCountryCode, ...system } = await this.#stored(id);
+    return { ...system, internationalByCountryCode: new Map(byCountryCode) };
   }
 
   async systemPricesOf(id: string): Promise<SystemPrices> {
-    const { sms, whatsapp, telegram } = await this.#stored(id);
-    return { sms, whatsapp, telegram };
+    const { byCountryCode: _, ...system } = await this.#stored(id);
+    return system;
   }
 
   async countriesOf(id: string): Promise<readonly string[]> {

@@ -1,5 +1,4 @@
 import { auditedVersion } from '../../../domain/audit/audited.ts';
-import type { SystemPrices } from '../../../domain/billing/price-changes.ts';
 import {
   isWithdrawable,
   type PriceVersion,
@@ -7,6 +6,7 @@ import {
   priceVersionStatus,
 } from '../../../domain/billing/price-version.ts';
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
+import type { SystemPrices } from '../../../domain/billing/system-prices.ts';
 import type { Actor } from '../../../domain/shared/actor.ts';
 import type { Page } from '../../../domain/shared/page.ts';
 import { recordChange } from '../../audit/record-change.ts';

@@ -2,11 +2,10 @@ import {
   type PriceChangeCounts,
   type RowChange,
   RowComparison,
-  type SystemPrices,
-  systemPriceChanges,
 } from '../../../domain/billing/price-changes.ts';
 import { type BuiltPrices, PriceListBuilder } from '../../../domain/billing/price-list-builder.ts';
 import { scheduleRejection } from '../../../domain/billing/price-version.ts';
+import { completedPrices, systemPriceChanges } from '../../../domain/billing/system-prices.ts';
 import { nextRound } from '../../concurrency/next-round.ts';
 import { Rejected } from '../../errors/rejected.ts';
 import type { RequestHasher } from '../../ports/request-hasher.ts';
@@ -61,7 +60,9 @@ export async function planPrices(
 ): Promise<PricePlan> {
   const position = await unitOfWork.read((stores) => schedulePositionOf(stores, effectiveFrom, now));
   const before = position.replaces === null ? null : await storedSource(unitOfWork, position.replaces);
-  const system = wholeSystem(before?.system ?? null, given);
+  const system = completedPrices(given, before?.system ?? null);
+  // The first list of an installation has every system price.
+  if (system === null) throw new Rejected({ kind: 'incomplete-prices' });
   const builder = new PriceListBuilder();
   const comparison = new RowComparison({ rowsMax: PREVIEW_ROWS_MAX });
   const content = [position.revision, position.replaces, effectiveFrom, JSON.stringify(system)];
@@ -77,15 +78,4 @@ export async function planPrices(
   const changes = { system: systemPriceChanges(before?.system ?? null, system), ...comparison.result() };
   const preview = requestHasher.digest(JSON.stringify(content));
   return { ...position, ...builder.build(system), preview, changes };
-}
-
-/** The first list of an installation has every system price. Rejects as `incomplete-prices`. */
-function wholeSystem(before: SystemPrices | null, imported: Partial<SystemPrices>): SystemPrices {
-  const sms = imported.sms ?? before?.sms;
-  const whatsapp = imported.whatsapp ?? before?.whatsapp;
-  const telegram = imported.telegram ?? before?.telegram;
-  if (sms === undefined || whatsapp === undefined || telegram === undefined) {
-    throw new Rejected({ kind: 'incomplete-prices' });
-  }
-  return { sms, whatsapp, telegram };
 }

@@ -1,5 +1,5 @@
-import type { SystemPrices } from '../../../domain/billing/price-changes.ts';
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
+import type { SystemPrices } from '../../../domain/billing/system-prices.ts';
 import { nextRound } from '../../concurrency/next-round.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 

@@ -1,7 +1,7 @@
-import { compareRows, rowKey, type SystemPrices } from '../../../domain/billing/price-changes.ts';
+import { compareRows, rowKey } from '../../../domain/billing/price-changes.ts';
 import { PRICE_ROW_FIELDS, readPriceRow } from '../../../domain/billing/price-row.ts';
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
-import { readSystemPrices } from '../../../domain/billing/system-price-fields.ts';
+import { readSystemPrices, type SystemPrices } from '../../../domain/billing/system-prices.ts';
 import { nextRound } from '../../concurrency/next-round.ts';
 import { Rejected } from '../../errors/rejected.ts';
 import { type CsvDecoder, InvalidCsv } from '../../ports/csv-decoder.ts';

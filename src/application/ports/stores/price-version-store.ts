@@ -1,7 +1,7 @@
-import type { SystemPrices } from '../../../domain/billing/price-changes.ts';
 import type { CountryPrices } from '../../../domain/billing/price-list-builder.ts';
 import type { PriceVersion } from '../../../domain/billing/price-version.ts';
 import type { InternationalPrice, PriceList } from '../../../domain/billing/pricing.ts';
+import type { SystemPrices } from '../../../domain/billing/system-prices.ts';
 import type { Page } from '../../../domain/shared/page.ts';
 
 /** The versions of the price list: those that operators imported, and that of a seed file. Prices of a version never change. */

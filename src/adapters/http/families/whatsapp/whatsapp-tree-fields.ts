@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TEMPLATE_CATEGORIES } from '../../../../domain/billing/pricing.ts';
+import { TEMPLATE_CATEGORIES } from '../../../../domain/billing/system-prices.ts';
 import {
   COMPONENT_BUTTONS_MAX,
   COMPONENT_TEXT_CHARACTERS_MAX,

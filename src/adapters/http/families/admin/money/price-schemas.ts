@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PREVIEW_ROWS_MAX } from '../../../../../application/operators/prices/plan-prices.ts';
 import { PRICE_MISTAKES_MAX } from '../../../../../application/operators/prices/price-mistakes.ts';
 import { PRICE_ACTORS, PRICE_VERSION_STATUSES } from '../../../../../domain/billing/price-version.ts';
-import { TEMPLATE_CATEGORIES } from '../../../../../domain/billing/pricing.ts';
+import { TEMPLATE_CATEGORIES } from '../../../../../domain/billing/system-prices.ts';
 import { byName } from '../../../../../domain/shared/by-name.ts';
 import { MOBILE_OPERATORS } from '../../../../../domain/shared/phone-number.ts';
 import { ADMIN_CURSOR_CHARACTERS_MAX, LATEST_INSTANT_MS } from '../../../limits.ts';

@@ -11,7 +11,8 @@ import type {
 import type { PricePlan } from '../../../../../application/operators/prices/plan-prices.ts';
 import type { PriceFormat } from '../../../../../application/operators/prices/read-price-file.ts';
 import { WITHDRAWAL_NOTICE_MS } from '../../../../../domain/billing/price-version.ts';
-import { type InternationalPrice, inIqd } from '../../../../../domain/billing/pricing.ts';
+import type { InternationalPrice } from '../../../../../domain/billing/pricing.ts';
+import { mapSystemPrices } from '../../../../../domain/billing/system-prices.ts';
 import { isoOf, isoOrNull } from '../../../../../domain/shared/instant.ts';
 import { toIqd } from '../../../../../domain/shared/money.ts';
 import type { Page } from '../../../../../domain/shared/page.ts';
@@ -247,9 +248,7 @@ function presentPage(
   const hasMore = page * limit < total;
   return {
     version: presentVersion(listed),
-    sms: inIqd(system.sms),
-    whatsapp: inIqd(system.whatsapp),
-    telegram: toIqd(system.telegram),
+    ...mapSystemPrices(system, toIqd),
     total,
     international: rows.map(presentRow),
     next: hasMore ? cursorOf([listed.version.id, countryIso, page + 1, limit]) : null,
