@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareRows, rowChanges } from '../../../src/domain/billing/price-changes.ts';
+import { compareRows, RowComparison, rowChanges } from '../../../src/domain/billing/price-changes.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { anInternationalPrice } from '../../support/builders.ts';
 
@@ -53,6 +53,36 @@ describe('what an import changes', () => {
       { before: null, after: second },
       { before: null, after: third },
     ]);
+  });
+
+  it('a comparison counts the rows of all countries, and keeps the first that differ', () => {
+    const one = row({ networkId: '1' });
+    const two = row({ networkId: '2' });
+    const three = row({ networkId: '3' });
+    const dearer = row({ networkId: '2', price: iqd(500) });
+    const comparison = new RowComparison({ rowsMax: 3 });
+    comparison.add([one, two], [one, dearer, three]);
+    comparison.add([one, two], [three]);
+    const same = [one, two, three];
+    comparison.add(same, same);
+    expect(comparison.result()).toEqual({
+      added: 2,
+      removed: 2,
+      changed: 1,
+      unchanged: 4,
+      rows: [
+        { before: two, after: dearer },
+        { before: null, after: three },
+        { before: null, after: three },
+      ],
+    });
+    expect(new RowComparison({ rowsMax: 3 }).result()).toEqual({
+      added: 0,
+      removed: 0,
+      changed: 0,
+      unchanged: 0,
+      rows: [],
+    });
   });
 
   it('rows of a country are ordered by MCC-MNC, then by network, upper case before lower case', () => {

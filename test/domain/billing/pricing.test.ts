@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import {
   channelPrices,
+  fromIqd,
   highestPrice,
   inIqd,
   type Priceable,
@@ -108,7 +109,12 @@ describe('the prices of a message', () => {
   });
 });
 
-it('prices in IQD keep their names, with decimals where they have some', () => {
+it('prices in IQD and amounts keep their names, with decimals where they have some, and a name without an amount has no price', () => {
+  expect(fromIqd({ asiaCell: 82, others: 40.5, zainIraq: undefined, none: 0 })).toStrictEqual({
+    asiaCell: iqd(82),
+    others: iqd(40.5),
+    none: iqd(0),
+  });
   expect(inIqd({ asiaCell: iqd(82), others: iqd(40.5), none: iqd(0) })).toEqual({
     asiaCell: 82,
     others: 40.5,
