@@ -18,6 +18,8 @@ import type { SubmitFields } from './pdu-writer.ts';
 export const BIND_TIMEOUT_MS = 8_000;
 /** An SMSC that does not respond to `enquire_link` within this time is gone, in milliseconds. */
 export const ENQUIRE_LINK_TIMEOUT_MS = 10_000;
+/** An SMSC that has unbound responds to what it took before within this time, in milliseconds. */
+export const UNBOUND_TIMEOUT_MS = 2_000;
 
 export interface SmscCredentials {
   readonly systemId: string;
@@ -45,7 +47,10 @@ export type BindResult =
   | { readonly kind: 'bound' }
   | { readonly kind: 'failed'; readonly reason: string; readonly areCredentialsRejected: boolean };
 
-type State = 'new' | 'binding' | 'bound' | 'unbinding' | 'closing' | 'ended';
+/** `unbound`: the SMSC takes nothing more, and may respond to what it took. */
+type State = 'new' | 'binding' | 'bound' | 'unbinding' | 'unbound' | 'closing' | 'ended';
+
+const UNBOUND = 'The SMSC unbound the session';
 
 const CREDENTIALS_REJECTED: ReadonlySet<number> = new Set([ESME_RBINDFAIL, ESME_RINVPASWD, ESME_RINVSYSID]);
 
@@ -62,7 +67,8 @@ export class SmppSession {
   #hasServed = false;
   /** A response is overdue, and nothing came since. */
   #isSilent = false;
-  #cancelEnquiry: () => void = () => {};
+  /** Of the next enquiry, of its response, or of the responses that an unbind has left. */
+  #cancelTimer: () => void = () => {};
   #isEnquiring = false;
   /** It takes more than it did before this round. */
   #takesMore = false;
@@ -77,7 +83,7 @@ export class SmppSession {
       onFault: options.onFault,
       onClosing: () => {
         this.#state = 'closing';
-        this.#cancelEnquiry();
+        this.#cancelTimer();
       },
       onOver: (reason) => this.#end(reason),
     });
@@ -182,7 +188,7 @@ export class SmppSession {
       this.#request('unbind', {}, () => this.#end('The session was closed'));
       await this.ended;
       cancel();
-    } else if (this.#state === 'closing') {
+    } else if (this.#state === 'unbound' || this.#state === 'closing') {
       await this.ended;
     } else {
       this.#end('The session was closed');
@@ -197,6 +203,10 @@ export class SmppSession {
     if (pdu.isResponse) this.#requests.take(pdu);
     else this.#takeRequest(pdu);
     if (wasSilent || pdu.isResponse) this.#takesMore = true;
+    if (this.#state === 'unbound' && this.#requests.submits === 0) {
+      this.#connection.closeSoon();
+      this.#connection.close(UNBOUND);
+    }
   }
 
   /** Once for all PDUs of a round. */
@@ -216,8 +226,7 @@ export class SmppSession {
         break;
       case 'unbind':
         this.respond('unbind', pdu.sequence);
-        this.#connection.closeSoon();
-        this.#end('The SMSC unbound the session');
+        this.#unbound();
         break;
       case 'alert_notification':
       case 'outbind':
@@ -241,16 +250,26 @@ export class SmppSession {
     return this.#requests.begin(response, this.#received, done);
   }
 
+  /** An SMSC that is stopped in good order unbinds, and then responds to what it took. */
+  #unbound(): void {
+    if (this.#state !== 'bound' && this.#state !== 'binding') return;
+    this.#state = 'unbound';
+    this.#cancelTimer();
+    this.#cancelTimer = this.#options.timeouts(UNBOUND_TIMEOUT_MS)(() => this.#connection.close(UNBOUND));
+    this.#takesMore = true;
+  }
+
   #enquireLater(): void {
-    this.#cancelEnquiry();
-    this.#cancelEnquiry = this.#options.timeouts(this.#options.enquireLinkMs)(() => this.#enquire());
+    if (this.#state !== 'bound') return;
+    this.#cancelTimer();
+    this.#cancelTimer = this.#options.timeouts(this.#options.enquireLinkMs)(() => this.#enquire());
   }
 
   #enquire(): void {
     if (this.#isEnquiring || this.#state !== 'bound') return;
     this.#isEnquiring = true;
-    this.#cancelEnquiry();
-    this.#cancelEnquiry = this.#options.timeouts(ENQUIRE_LINK_TIMEOUT_MS)(() =>
+    this.#cancelTimer();
+    this.#cancelTimer = this.#options.timeouts(ENQUIRE_LINK_TIMEOUT_MS)(() =>
       this.#connection.close('The SMSC does not respond'),
     );
     this.#request('enquire_link', {}, (response) => {
@@ -262,7 +281,7 @@ export class SmppSession {
   #end(reason: string): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
-    this.#cancelEnquiry();
+    this.#cancelTimer();
     this.#connection.end();
     this.#resolveEnded(reason);
     this.#requests.end();

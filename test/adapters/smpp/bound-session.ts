@@ -2,10 +2,26 @@ import { once } from 'node:events';
 import { createServer, Socket } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
 import { encodePdu } from '../../../src/adapters/smpp/packaged-pdu.ts';
+import type { SubmitFields } from '../../../src/adapters/smpp/pdu-writer.ts';
 import { SmppSession, type SmppSessionOptions } from '../../../src/adapters/smpp/smpp-session.ts';
 import { portOf } from '../../support/port-of.ts';
 import { peerConnections } from '../../support/provider-tls.ts';
 import { ManualTimeouts } from './manual-timeouts.ts';
+
+/** One that any SMSC takes. */
+export const A_SUBMIT: SubmitFields = {
+  source_addr_ton: 5,
+  source_addr_npi: 0,
+  source_addr: 'Barid',
+  dest_addr_ton: 1,
+  dest_addr_npi: 1,
+  destination_addr: '9647701234567',
+  esm_class: 0,
+  validity_period: '',
+  registered_delivery: 1,
+  data_coding: 0,
+  short_message: { header: [], encoding: 'gsm7', text: 'x' },
+};
 
 /** A session that is bound, and the SMSC's end of its connection: nothing more was read there. */
 export async function boundSession(given: Partial<SmppSessionOptions> = {}) {

@@ -2,30 +2,15 @@ import { setImmediate as eventLoopRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { encodePdu } from '../../../src/adapters/smpp/packaged-pdu.ts';
 import { LAST_RESPONSE_TIMEOUT_MS } from '../../../src/adapters/smpp/pdu-connection.ts';
-import type { SubmitFields } from '../../../src/adapters/smpp/pdu-writer.ts';
-import { ENQUIRE_LINK_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-session.ts';
+import { ENQUIRE_LINK_TIMEOUT_MS, UNBOUND_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-session.ts';
 import { until } from '../../support/until.ts';
-import { boundSession } from './bound-session.ts';
+import { A_SUBMIT, boundSession } from './bound-session.ts';
 
 const SUBMITS = 40;
 const RECEIPTS = 300;
 const ENQUIRE_LINK_MS = 60_000;
 /** One PDU or few are read in a round of the event loop. */
 const READING_MS = 0.000_001;
-
-const FIELDS: SubmitFields = {
-  source_addr_ton: 5,
-  source_addr_npi: 0,
-  source_addr: 'Barid',
-  dest_addr_ton: 1,
-  dest_addr_npi: 1,
-  destination_addr: '9647701234567',
-  esm_class: 0,
-  validity_period: '',
-  registered_delivery: 1,
-  data_coding: 0,
-  short_message: { header: [], encoding: 'gsm7', text: 'x' },
-};
 
 /** A session with submits, and what its SMSC sends: receipts, and the responses behind them. */
 async function withSubmits() {
@@ -40,7 +25,7 @@ async function withSubmits() {
     },
   });
   const sequences = Array.from({ length: SUBMITS }, () =>
-    session.submit(FIELDS, (response) => seen.ids.push(response?.messageId ?? null)),
+    session.submit(A_SUBMIT, (response) => seen.ids.push(response?.messageId ?? null)),
   );
   const burst = Buffer.concat([
     // More than the socket hands on at once.
@@ -89,6 +74,43 @@ it('responses that came before the SMSC was given up count', async () => {
   expect(timers.all).toEqual([]);
 });
 
+const UNBIND = encodePdu('unbind', 7, {});
+
+it('responses that come behind the unbind of the SMSC count, and the session ends with the last', async () => {
+  const { session, peer, timers, seen, burst, all } = await withSubmits();
+  peer.write(UNBIND);
+  await until(() => !session.isBound);
+  expect([session.capacity, session.isOver]).toEqual([0, false]);
+  peer.write(burst);
+  expect(await session.ended).toBe('The SMSC unbound the session');
+  expect(seen.ids).toEqual(all);
+  expect(seen.receipts).toBe(RECEIPTS);
+  await until(() => timers.all.length === 0);
+});
+
+it('responses in one write with the unbind of the SMSC count, and the unbind has its response', async () => {
+  const { session, peer, seen, burst, all } = await withSubmits();
+  const received: Buffer[] = [];
+  peer.on('data', (chunk: Buffer) => received.push(chunk)).resume();
+  peer.write(Buffer.concat([UNBIND, burst]));
+  expect(await session.ended).toBe('The SMSC unbound the session');
+  expect(seen.ids).toEqual(all);
+  const response = encodePdu('unbind_resp', 7, { command_status: 0 });
+  await until(() => Buffer.concat(received).includes(response));
+});
+
+it('a submit that has no response soon after the unbind of the SMSC has none, and the session ends', async () => {
+  const { session, peer, timers, seen } = await withSubmits();
+  peer.write(UNBIND);
+  await until(() => !session.isBound);
+  const closed = session.unbind(UNBOUND_TIMEOUT_MS);
+  expect(session.isOver).toBe(false);
+  timers.expire(UNBOUND_TIMEOUT_MS);
+  expect(await session.ended).toBe('The SMSC unbound the session');
+  await closed;
+  expect(new Set(seen.ids)).toEqual(new Set([null]));
+});
+
 it('an unbind of a session whose connection is over ends with it, after the responses that came', async () => {
   const { session, ours, arrived, seen, all } = await withSubmits();
   await arrived();
@@ -100,7 +122,7 @@ it('an unbind of a session whose connection is over ends with it, after the resp
 
 it('a submit whose response did not come before the connection was closed has none', async () => {
   const { session, peer, burst, seen, all } = await withSubmits();
-  const isTaken = new Promise((resolve) => session.submit(FIELDS, resolve));
+  const isTaken = new Promise((resolve) => session.submit(A_SUBMIT, resolve));
   peer.end(burst);
   expect(await isTaken).toBeNull();
   expect(seen.ids).toEqual(all);
@@ -131,7 +153,7 @@ it('a PDU that this program fails at is logged, and ends the session behind what
     },
     onFault: (error) => faults.push(error),
   });
-  const sequence = session.submit(FIELDS, (response) => ids.push(response?.messageId ?? null));
+  const sequence = session.submit(A_SUBMIT, (response) => ids.push(response?.messageId ?? null));
   peer.write(
     Buffer.concat([
       encodePdu('deliver_sm', 1, { esm_class: 4, short_message: 'x' }),
