@@ -127,11 +127,18 @@ export function storesContract(open: () => Promise<Storage>): void {
           send(6, numbers[0], NOW + 6, OTHER_PROJECT_ID),
         ]),
       );
-      const key = { projectId: PROJECT_ID, phoneNumber: numbers[0], since: NOW + 1, limit: 5 };
+      const key = {
+        projectId: PROJECT_ID,
+        phoneNumber: numbers[0],
+        since: NOW + 1,
+        until: NOW + 9,
+        limit: 5,
+      };
       const found = await run(({ messages }) =>
         messages.acceptedAt([
           key,
           { ...key, limit: 2 },
+          { ...key, until: NOW + 3, limit: 1 },
           { ...key, phoneNumber: numbers[1] },
           { ...key, phoneNumber: aPhoneNumber('9647700000003') },
           { ...key, projectId: OTHER_PROJECT_ID },
@@ -142,6 +149,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(found.map((instants) => [...instants].sort())).toEqual([
         all,
         [NOW + 3, NOW + 4],
+        [NOW + 3],
         [NOW + 5],
         [],
         [NOW + 6],

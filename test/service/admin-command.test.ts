@@ -185,6 +185,12 @@ describe('barid admin', () => {
       code: 2,
       errors: [`${file} is not JSON: line 1, column 19`],
     });
+    const levels = 20_000;
+    writeFileSync(file, '['.repeat(levels) + ']'.repeat(levels));
+    expect(await runAdmin(service, ['whatsapp', 'set', 'demo', file])).toMatchObject({
+      code: 1,
+      errors: ['The request body is nested too deep (nested-too-deep)'],
+    });
     rmSync(folder, { recursive: true });
     expect(await runAdmin(service, ['whatsapp', 'set', 'demo', file])).toMatchObject({ code: 2 });
   });

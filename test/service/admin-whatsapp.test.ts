@@ -328,6 +328,15 @@ it('a tree of 1,000 templates is taken, one of too many resources or bytes is re
   ]);
 });
 
+it('a number of a tree that is too large is rejected as a number', async () => {
+  const service = await start();
+  const tree = small();
+  Object.assign(templateIn(tree), { messageSendTtlSeconds: 1e300 });
+  expect((await put(service, tree)).body).toEqual({
+    error: `businesses[0].whatsappAccounts[0].templates[0].messageSendTtlSeconds must be at most ${Number.MAX_SAFE_INTEGER}`,
+  });
+});
+
 it('an unknown project has no whatsapp tree', async () => {
   const service = await start();
   const path = '/admin/projects/nobody/whatsapp';

@@ -90,6 +90,21 @@ describe('barid send', () => {
     expect([code, printed, errors.length > 0]).toEqual([2, [], true]);
   });
 
+  it.each(['sk_live_0\nsk_live_1', 'sk_live_0 1', ''])(
+    'barid send ends with 2, and does not print it, when the API key %j is none',
+    async (key) => {
+      const environment = { BARID_KEY: key };
+      const { code, printed, errors } = await barid(['send', '9647701234567', '--code', '1'], {
+        environment,
+      });
+      expect([code, printed, errors]).toEqual([
+        2,
+        [],
+        ['the API key is none: it is one line without spaces, in --key or BARID_KEY'],
+      ]);
+    },
+  );
+
   it('barid send ends with 69 when nothing replies', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const { code, errors } = await barid(['send', '9647701234567', '--code', '1', '--url', url]);

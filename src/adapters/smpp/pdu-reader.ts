@@ -38,7 +38,7 @@ function nameOf(commandId: number): string {
 
 /** The first field of a `submit_sm_resp`; empty when it is missing. */
 function readMessageId(octets: Buffer): string {
-  return octets.toString('ascii', HEADER_BYTES, endOfText(octets, HEADER_BYTES));
+  return octets.toString('latin1', HEADER_BYTES, endOfText(octets, HEADER_BYTES));
 }
 
 /**

@@ -1,10 +1,10 @@
 import { API_KEY_RANDOM_BYTES, newApiKey } from '../../domain/access/api-key.ts';
 import {
-  ending,
   isWorking,
   keyIdOf,
   lastFourOf,
   type ProjectKey,
+  replacedKey,
   WORKING_KEYS_MAX,
 } from '../../domain/access/project-key.ts';
 import { changedFields } from '../../domain/audit/audit-record.ts';
@@ -82,13 +82,16 @@ export class ManageKeys {
     });
   }
 
-  /** Rejects as `key-not-found`. A key that does not work any more stays as it is. */
+  /**
+   * Rejects as `key-not-found`. A key that is revoked already stays as it is. One that has ended is revoked: by a clock that is
+   * behind it may still work.
+   */
   revoke(actor: Actor, project: string, keyId: string): Promise<ListedKey> {
     const change = newChange(this.#ports, actor);
     return this.#ports.unitOfWork.run(async (stores) => {
       const owner = await lockedProject(stores, project);
       const key = await keyOf(stores, owner, keyId);
-      if (!isWorking(key, change.at)) return { project: owner, key, now: change.at };
+      if (key.revokedAt !== null) return { project: owner, key, now: change.at };
       const revoked = { ...key, revokedAt: change.at };
       await stores.projects.saveKeys([revoked]);
       await recordChange(stores, change, 'key-revoked', owner.id, {
@@ -100,8 +103,8 @@ export class ManageKeys {
   }
 
   /**
-   * Makes a new key; the old one works for `overlapMs` longer, or until an earlier end of its own. Rejects as `create` and
-   * `revoke` do, and as `key-not-working`.
+   * Makes a new key; the old one works for `overlapMs` longer, or until an earlier end of its own, and counts among the working
+   * keys meanwhile. Rejects as `create` and `revoke` do, and as `key-not-working`.
    */
   rotate(actor: Actor, project: string, keyId: string, overlapMs: number): Promise<RotatedKey> {
     const change = newChange(this.#ports, actor);
@@ -109,9 +112,9 @@ export class ManageKeys {
       const owner = await lockedProject(stores, project);
       const key = await keyOf(stores, owner, keyId);
       if (!isWorking(key, change.at)) throw new Rejected({ kind: 'key-not-working' });
-      const made = await this.#insert(stores, owner, change.at);
-      const replaced = ending(key, change.at + overlapMs);
+      const replaced = replacedKey(key, change.at, overlapMs);
       await stores.projects.saveKeys([replaced]);
+      const made = await this.#insert(stores, owner, change.at);
       const { before, after } = changedFields(auditedKey(key), auditedKey(replaced));
       await recordChange(stores, change, 'key-rotated', owner.id, {
         before: { ...before, keyId: keyIdOf(key.digest) },

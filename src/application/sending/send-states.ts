@@ -3,7 +3,7 @@ import type { Account } from '../../domain/billing/account.ts';
 import type { PriceList } from '../../domain/billing/pricing.ts';
 import type { SendState } from '../../domain/messages/send-policy.ts';
 import type { SendRequest } from '../../domain/messages/send-request.ts';
-import { windowMs } from '../../domain/rate-limiting/rate-limiter.ts';
+import { rateWindow } from '../../domain/rate-limiting/rate-limiter.ts';
 import { rateLimitFor } from '../../domain/sandbox/sandbox-send.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
@@ -107,7 +107,7 @@ async function readAcceptedAt(
     bySend.set(send, instants);
     if (known !== undefined) continue;
     byHandset.set(handset, instants);
-    queries.push({ projectId, phoneNumber, since: now - windowMs(limit), limit: limit.maxRequests });
+    queries.push({ projectId, phoneNumber, ...rateWindow(limit, now), limit: limit.maxRequests });
   }
   if (queries.length === 0) return bySend;
   const stored = await stores.messages.acceptedAt(queries);

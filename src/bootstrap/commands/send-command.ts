@@ -73,6 +73,12 @@ async function send(phoneNumber: string, options: SendOptions, context: CommandC
   }
   const url = serviceUrl(options.url);
   const key = options.key ?? context.environment.BARID_KEY;
+  if (key !== undefined && !/^[!-~]+$/.test(key)) {
+    throw new CommandError(
+      'the API key is none: it is one line without spaces, in --key or BARID_KEY',
+      EXIT_USAGE,
+    );
+  }
   const headers = {
     authorization: `Bearer ${key ?? DEMO_API_KEY}`,
     'content-type': 'application/json',

@@ -34,6 +34,7 @@ import { SENDER_ID_CHARACTERS_MAX } from '../../domain/messages/send-request.ts'
 import { SENDER_ID_STATUSES } from '../../domain/senders/sender-id.ts';
 import { byName } from '../../domain/shared/by-name.ts';
 import { HEX_ID_CHARACTERS } from '../../domain/shared/hex-id.ts';
+import { JSON_DEPTH_MAX, jsonExcess } from '../../domain/shared/json-text.ts';
 import { LANGUAGES } from '../../domain/shared/language.ts';
 import { IQD_MAX, iqd, isIqdAmount } from '../../domain/shared/money.ts';
 import {
@@ -208,6 +209,8 @@ export type SeedFile = z.input<typeof seedFile>;
 
 /** Parses the text of a seed file. Throws `SeedError`. */
 export function parseSeed(json: string): Seed {
+  const limits = { depth: JSON_DEPTH_MAX, objectMembers: Infinity, listItems: Infinity, members: Infinity };
+  if (jsonExcess(json, limits) !== null) throw new SeedError(`nested deeper than ${JSON_DEPTH_MAX} levels`);
   let document: unknown;
   try {
     document = JSON.parse(json);

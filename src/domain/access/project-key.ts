@@ -49,7 +49,11 @@ export function isWorking(key: Pick<ProjectKey, 'endsAt' | 'revokedAt'>, now: nu
   return status === 'active' || status === 'ending';
 }
 
-/** The key with an end at `endsAt`; an earlier end stays. */
-export function ending(key: ProjectKey, endsAt: number): ProjectKey {
+/**
+ * The key with an end in `overlapMs`; an earlier end stays. Without an overlap it is revoked, which holds whatever a clock says.
+ */
+export function replacedKey(key: ProjectKey, now: number, overlapMs: number): ProjectKey {
+  if (overlapMs === 0) return { ...key, revokedAt: now };
+  const endsAt = now + overlapMs;
   return { ...key, endsAt: key.endsAt === null ? endsAt : Math.min(key.endsAt, endsAt) };
 }

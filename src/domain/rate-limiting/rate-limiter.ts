@@ -1,4 +1,5 @@
 import { millisecondsInMinute } from 'date-fns/constants';
+import { CLOCKS_DIFFER_MS_MAX } from '../shared/instant.ts';
 
 /** How many sends of a project one number may receive, or one address may make, in a sliding window; a project setting. */
 export interface RateLimit {
@@ -26,6 +27,17 @@ export function windowMs(limit: RateLimit): number {
 }
 
 /**
+ * The instants that count: after `since`, and not after `until`. What is later was noted by a clock that ran ahead; it would lock
+ * a number for as long as the clock was ahead.
+ */
+export function rateWindow(
+  limit: RateLimit,
+  now: number,
+): { readonly since: number; readonly until: number } {
+  return { since: now - windowMs(limit), until: now + CLOCKS_DIFFER_MS_MAX };
+}
+
+/**
  * Whether one more send fits. `acceptedAt` has the instants of earlier accepted sends in any order; those outside the
  * window do not count. `waitMinutes` is at least one, and a caller who waits that long is allowed.
  */
@@ -34,8 +46,8 @@ export function decideRate(
   acceptedAt: readonly number[],
   now: number,
 ): RateAllowed | RateLimited {
-  const start = now - windowMs(limit);
-  const inWindow = acceptedAt.filter((at) => at > start).sort((a, b) => a - b);
+  const { since, until } = rateWindow(limit, now);
+  const inWindow = acceptedAt.filter((at) => at > since && at <= until).sort((a, b) => a - b);
   if (inWindow.length < limit.maxRequests) return { kind: 'allowed' };
   const lastToLeave = inWindow[inWindow.length - limit.maxRequests] ?? now;
   const waitMs = lastToLeave + windowMs(limit) - now;

@@ -210,7 +210,9 @@ describe('a SQLite file', () => {
     const heard = ({ unitOfWork }: typeof first) =>
       unitOfWork.run(async ({ messages }) => {
         const { projectId, phoneNumber } = aMessage();
-        const [found] = await messages.acceptedAt([{ projectId, phoneNumber, since: NOW, limit: 10 }]);
+        const [found] = await messages.acceptedAt([
+          { projectId, phoneNumber, since: NOW, until: NOW + 1_000, limit: 10 },
+        ]);
         return found?.map((at) => at - NOW);
       });
     await send(first, 1);
@@ -358,10 +360,10 @@ describe('a SQLite file', () => {
     const second = openDatabase({ kind: 'sqlite', filename });
     const found = await new SqlUnitOfWork(second).run(({ messages }) => {
       const { projectId, phoneNumber } = aMessage();
-      return messages.acceptedAt([{ projectId, phoneNumber, since: sentAt - 1, limit: 10 }]);
+      return messages.acceptedAt([{ projectId, phoneNumber, since: sentAt - 1, until: sentAt, limit: 10 }]);
     });
     await second.close();
-    expect(found).toEqual([sends.map(({ createdAt }) => createdAt).toReversed()]);
+    expect(found).toEqual([[sentAt]]);
   });
 
   it('finds recent sends of before a rate window became longer', async () => {
@@ -383,7 +385,7 @@ describe('a SQLite file', () => {
     const { projectId, phoneNumber } = aMessage();
     const heard = () =>
       unitOfWork.run(({ messages }) =>
-        messages.acceptedAt([{ projectId, phoneNumber, since: 0, limit: 10 }]),
+        messages.acceptedAt([{ projectId, phoneNumber, since: 0, until: sentAt, limit: 10 }]),
       );
     expect(await heard()).toEqual([[sentAt]]);
     await unitOfWork.run(({ projects }) =>

@@ -176,6 +176,14 @@ describe('the PDUs of every message', () => {
     );
   });
 
+  it('the octets of a message id stay as they are', () => {
+    const pdu = Buffer.concat([
+      packagedPdu('submit_sm_resp', 1, { message_id: '' }).subarray(0, 16),
+      Buffer.of(0xb1, 0xb2, 0),
+    ]);
+    expect(decodePdu(whole(pdu)).messageId).toBe('\u00b1\u00b2');
+  });
+
   it.each([
     ['at the end', '04270000'],
     ['before another parameter', '04270000142300020101'],

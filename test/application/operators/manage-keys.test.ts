@@ -140,6 +140,24 @@ describe('the API keys of a project, for operators', () => {
     expect((await manageKeys.list(PROJECT_ID, null, 10)).rows).toHaveLength(2);
   });
 
+  it('a key that ended by a clock that is ahead is ended by every clock once it is revoked', async () => {
+    const rotated = await manageKeys.create('operator', PROJECT_ID);
+    world.clock.at = NOW + 600_000;
+    const { made, replaced } = await manageKeys.rotate('operator', PROJECT_ID, idOf(rotated), 0);
+    expect(replaced.key).toEqual({ ...rotated.key, revokedAt: NOW + 600_000 });
+    world.clock.at = NOW;
+    expect([await accepts(rotated.apiKey), await accepts(made.apiKey)]).toEqual([false, true]);
+
+    await manageKeys.rotate('operator', PROJECT_ID, idOf(made), 300_000);
+    world.clock.at = NOW + 600_000;
+    expect(await manageKeys.revoke('operator', PROJECT_ID, idOf(made))).toMatchObject({
+      key: { endsAt: NOW + 300_000, revokedAt: NOW + 600_000 },
+    });
+    world.clock.at = NOW;
+    expect(await accepts(made.apiKey)).toBe(false);
+    expect((await records()).map(({ action }) => action)).toContain('key-revoked');
+  });
+
   it('a key is named by its whole public id, and by that of its own project only', async () => {
     const made = await manageKeys.create('operator', PROJECT_ID);
     const id = idOf(made);
@@ -167,10 +185,13 @@ describe('the API keys of a project, for operators', () => {
     await world.unitOfWork.run(({ projects }) => projects.insertKeys(keys));
     const last = await manageKeys.create('operator', PROJECT_ID);
     await expect(manageKeys.create('operator', PROJECT_ID)).rejects.toMatchObject(rejected('too-many-keys'));
-    await expect(manageKeys.rotate('operator', PROJECT_ID, idOf(last), 0)).rejects.toMatchObject(
+    await expect(manageKeys.rotate('operator', PROJECT_ID, idOf(last), 1)).rejects.toMatchObject(
       rejected('too-many-keys'),
     );
-    await manageKeys.revoke('operator', PROJECT_ID, idOf(last));
+    expect(await accepts(last.apiKey)).toBe(true);
+    const { made } = await manageKeys.rotate('operator', PROJECT_ID, idOf(last), 0);
+    expect([await accepts(last.apiKey), await accepts(made.apiKey)]).toEqual([false, true]);
+    await manageKeys.revoke('operator', PROJECT_ID, idOf(made));
     expect(await manageKeys.create('operator', PROJECT_ID)).toMatchObject({ now: NOW });
   });
 

@@ -378,3 +378,8 @@ it('rejects a template of a category that has no price', () => {
 it('says that a text is no JSON', () => {
   expect(() => parseSeed('{"projects": [')).toThrow('not JSON: line 1, column 15');
 });
+
+it('rejects a text that nests deeper than anything reads', () => {
+  const levels = 20_000;
+  expect(() => parseSeed('['.repeat(levels) + ']'.repeat(levels))).toThrow('nested deeper than 32 levels');
+});

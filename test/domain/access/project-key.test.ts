@@ -1,11 +1,11 @@
 import { describe, expect, it, test } from 'vitest';
 import {
-  ending,
   isWorking,
   keyIdOf,
   keyStatus,
   lastFourOf,
   type ProjectKey,
+  replacedKey,
   WORKING_KEYS_MAX,
 } from '../../../src/domain/access/project-key.ts';
 import { NOW, PROJECT_ID } from '../../support/builders.ts';
@@ -46,8 +46,13 @@ describe('the key of a project', () => {
   });
 
   it('a key gets an end, and keeps an earlier one', () => {
-    expect(ending(KEY, NOW + 5)).toEqual({ ...KEY, endsAt: NOW + 5 });
-    expect(ending({ ...KEY, endsAt: NOW + 3 }, NOW + 5).endsAt).toBe(NOW + 3);
-    expect(ending({ ...KEY, endsAt: NOW + 9 }, NOW + 5).endsAt).toBe(NOW + 5);
+    expect(replacedKey(KEY, NOW, 5)).toEqual({ ...KEY, endsAt: NOW + 5 });
+    expect(replacedKey({ ...KEY, endsAt: NOW + 3 }, NOW, 5).endsAt).toBe(NOW + 3);
+    expect(replacedKey({ ...KEY, endsAt: NOW + 9 }, NOW, 5).endsAt).toBe(NOW + 5);
+    expect(replacedKey({ ...KEY, endsAt: NOW + 9 }, NOW, 0)).toEqual({
+      ...KEY,
+      endsAt: NOW + 9,
+      revokedAt: NOW,
+    });
   });
 });

@@ -18,6 +18,8 @@ describe('deciding', () => {
     ['all at this instant', [NOW, NOW, NOW], 10],
     ['a minute and a bit to go', [NOW, NOW, ago(9, 1)], 2],
     ['a minute to go', [NOW, NOW, ago(9)], 1],
+    ['those of a clock a minute ahead', [ago(-1), ago(1), ago(2)], 8],
+    ['those of a clock further ahead do not count', [ago(-1, 1), ago(-60), ago(1), ago(2)], 'allowed'],
     ['old ones do not count', [ago(11), ago(12), ago(13), ago(1), ago(2)], 'allowed'],
   ])('the rate limiter decides by the sends within its window: %s', (_, acceptedAt, expected) => {
     expect(decideRate(LIMIT, acceptedAt, NOW)).toEqual(

@@ -26,7 +26,7 @@ export function problemOf(issue: z.core.$ZodRawIssue): string {
         ? 'is required'
         : `must be of the type ${issue.expected === 'record' ? 'object' : issue.expected}`;
     case 'too_big':
-      return `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'members'}`;
+      return tooBigProblem(issue);
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'unrecognized_keys':
@@ -34,6 +34,11 @@ export function problemOf(issue: z.core.$ZodRawIssue): string {
     default:
       return 'is not valid';
   }
+}
+
+function tooBigProblem({ origin, maximum }: z.core.$ZodRawIssue<z.core.$ZodIssueTooBig>): string {
+  if (origin === 'number' || origin === 'int') return `must be at most ${maximum}`;
+  return `must have at most ${maximum} ${origin === 'string' ? 'characters' : 'members'}`;
 }
 
 function shown(name: string): string {

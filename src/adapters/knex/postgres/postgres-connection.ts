@@ -49,11 +49,11 @@ const CONNECTION_LOST = new RegExp(`^(08...|57P0.|25P0[34]|${READ_ONLY})$`);
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 const ACCEPTED_AT = {
-  columns: { project_id: 'text', phone_number: 'text', since: 'bigint', newest: 'bigint' },
+  columns: { project_id: 'text', phone_number: 'text', since: 'bigint', until: 'bigint', newest: 'bigint' },
   select: `
     SELECT created_at FROM recent_sends
     WHERE recent_sends.project_id = :project_id AND recent_sends.phone_number = :phone_number
-      AND created_at > :since
+      AND created_at > :since AND created_at <= :until
     ORDER BY created_at DESC LIMIT :newest`,
 } as const satisfies BatchQuery<string>;
 
@@ -193,10 +193,11 @@ export class PostgresConnection implements Connection {
   async acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
     const found = await this.batchQuery(
       ACCEPTED_AT,
-      queries.map(({ projectId, phoneNumber, since, limit }) => ({
+      queries.map(({ projectId, phoneNumber, since, until, limit }) => ({
         project_id: projectId,
         phone_number: phoneNumber,
         since,
+        until,
         newest: limit,
       })),
     );

@@ -61,7 +61,7 @@ export class SqliteRecentSends {
 
   /** As `MessageStore.acceptedAt`, the newest first. `uncommitted` are rows that the open transaction inserted. */
   acceptedAt(
-    { projectId, phoneNumber, since, limit }: AcceptedAtQuery,
+    { projectId, phoneNumber, since, until, limit }: AcceptedAtQuery,
     uncommitted: readonly Row[],
   ): readonly number[] {
     const found = uncommitted
@@ -71,7 +71,7 @@ export class SqliteRecentSends {
       if (newestAt > since) found.push(...(acceptedAt.get(projectId)?.get(phoneNumber) ?? []));
     }
     return found
-      .filter((at) => at > since)
+      .filter((at) => at > since && at <= until)
       .sort((a, b) => b - a)
       .slice(0, limit);
   }

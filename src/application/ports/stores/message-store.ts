@@ -18,7 +18,7 @@ export interface MessageStore {
   /** The project of each message that exists, by smsId. Locks nothing. */
   projectIdsOf(smsIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /**
-   * For each key, the instants after `since` at which the project's sends to the number were accepted,
+   * For each key, the instants after `since`, up to `until`, at which the project's sends to the number were accepted,
    * in any order. At most the newest `limit` of each. In a unit of work that writes only.
    */
   acceptedAt(keys: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]>;
@@ -55,5 +55,7 @@ export interface AcceptedAtQuery {
   readonly phoneNumber: PhoneNumber;
   /** Milliseconds since 1970, exclusive. */
   readonly since: number;
+  /** Milliseconds since 1970, inclusive. */
+  readonly until: number;
   readonly limit: number;
 }

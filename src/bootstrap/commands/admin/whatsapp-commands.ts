@@ -6,6 +6,7 @@ import { jsonMistake } from '../../config/json-mistake.ts';
 import { EXIT_USAGE } from '../../exit-codes.ts';
 import { CommandError } from '../console/command-error.ts';
 import { escaped, fieldLines } from '../console/text-table.ts';
+import type { RequestFile } from './admin-client.ts';
 import { type AdminConsole, type Fields, pathOf } from './admin-console.ts';
 
 /** `barid admin whatsapp`. */
@@ -28,7 +29,7 @@ export function addWhatsappCommands(program: Command, admin: AdminConsole): void
     .argument('<project>', 'id or slug')
     .argument('<file>', 'JSON, as show prints it')
     .action((project: string, file: string) =>
-      admin.print({ method: 'PUT', path: pathTo(project), body: treeIn(file) }, countLines),
+      admin.print({ method: 'PUT', path: pathTo(project), file: treeFile(file) }, countLines),
     );
 }
 
@@ -40,16 +41,18 @@ function countLines({ businesses }: Fields): readonly string[] {
   return fieldLines({ ...countResources(businesses as readonly WhatsappBusiness[]) });
 }
 
-function treeIn(path: string): unknown {
-  let text: string;
+function treeFile(path: string): RequestFile {
+  let bytes: Buffer<ArrayBuffer>;
   try {
-    text = readFileSync(path, 'utf8');
+    bytes = readFileSync(path);
   } catch (error) {
     throw new CommandError(`${path} cannot be read: ${messageOf(error)}`, EXIT_USAGE);
   }
+  const text = bytes.toString('utf8');
   try {
-    return JSON.parse(text);
+    JSON.parse(text);
   } catch {
     throw new CommandError(`${path} is not JSON: ${jsonMistake(text)}`, EXIT_USAGE);
   }
+  return { bytes, mediaType: 'application/json' };
 }

@@ -49,7 +49,9 @@ describe.skipIf(POSTGRES_URL === undefined)(
     const acceptedAt = (index: number) =>
       unitOfWork.run(({ messages }) => {
         const phoneNumber = String(9_647_700_000_000 + index) as PhoneNumber;
-        return messages.acceptedAt([{ projectId: aMessage().projectId, phoneNumber, since: NOW, limit: 5 }]);
+        return messages.acceptedAt([
+          { projectId: aMessage().projectId, phoneNumber, since: NOW, until: NOW + 1_000, limit: 5 },
+        ]);
       });
 
     /** How many entries of indexes of messages were read so far. */

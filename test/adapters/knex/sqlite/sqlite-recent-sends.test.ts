@@ -58,8 +58,12 @@ const query = async (sql: string, parameters: readonly unknown[]) =>
 /** Lets the copy follow this version of the file. */
 const follow = (version: number) => recentSends.follow(version, query);
 
-const heard = ({ since = 0, limit = 10, uncommitted = [] as readonly ReturnType<typeof row>[] } = {}) =>
-  recentSends.acceptedAt({ projectId: 'p1', phoneNumber: NUMBER, since, limit }, uncommitted);
+const heard = ({
+  since = 0,
+  until = NOW + 1_000_000_000,
+  limit = 10,
+  uncommitted = [] as readonly ReturnType<typeof row>[],
+} = {}) => recentSends.acceptedAt({ projectId: 'p1', phoneNumber: NUMBER, since, until, limit }, uncommitted);
 
 it('recent sends are found while their transaction is open, and after its commit', async () => {
   await follow(1);
@@ -148,6 +152,12 @@ it('recent sends of a window that became longer are read from the file', async (
   recentSends.noteWindows();
   await follow(1);
   expect(heard()).toEqual([NOW, NOW - 30 * MINUTE_MS]);
+});
+
+it('recent sends leave out what a clock that is ahead has written', async () => {
+  await follow(1);
+  recentSends.add([row(NOW), row(NOW + 1), row(NOW + 2)]);
+  expect(heard({ until: NOW + 1, limit: 2 })).toEqual([NOW + 1, NOW]);
 });
 
 it('recent sends ask for the windows once after each change of projects', async () => {
