@@ -77,6 +77,8 @@ export class Database {
   async migrate(): Promise<void> {
     // Knex drops the code of an error that it meets at its own lock.
     await this.withConnection((connection) => connection.query(this.dialect.ping, []));
+    // Most starts have nothing to migrate, and wait for nobody who does.
+    if (await this.#transaction(this.knex, (transaction) => this.#isCurrent(transaction))) return;
     const config = this.dialect.migrationConfig();
     const patient = config === null ? this.knex : knex({ ...config, log: SILENT });
     try {
@@ -94,8 +96,7 @@ export class Database {
       try {
         await this.#transaction(patient, async (transaction) => {
           await this.dialect.acquireMigrationLock(transaction);
-          const fault = await this.#faultOn(transaction);
-          if (fault !== null) throw fault;
+          if (await this.#isCurrent(transaction)) return;
           await transaction.migrate.latest({ migrationSource: migrationsFor(this.dialect) });
         });
         return;
@@ -117,13 +118,25 @@ export class Database {
    * migrated it. Null when it can. Rejects with `StorageUnavailable` when there is none.
    */
   async fault(): Promise<DatabaseUnusable | null> {
-    return this.#transaction(this.knex, (transaction) => this.#faultOn(transaction));
+    return this.#transaction(this.knex, async (transaction) => {
+      return this.#faultOf(transaction, await statusOn(transaction));
+    });
   }
 
-  async #faultOn(transaction: Knex.Transaction): Promise<DatabaseUnusable | null> {
+  /** Whether there is nothing to migrate. Rejects with what `fault` tells. */
+  async #isCurrent(transaction: Knex.Transaction): Promise<boolean> {
+    const status = await statusOn(transaction);
+    const fault = await this.#faultOf(transaction, status);
+    if (fault !== null) throw fault;
+    return status.pending.length === 0;
+  }
+
+  async #faultOf(
+    transaction: Knex.Transaction,
+    { unknown }: MigrationStatus,
+  ): Promise<DatabaseUnusable | null> {
     const encoding = await this.dialect.encodingTooSmall(transaction);
     if (encoding !== null) return databaseEncodingTooSmall(encoding);
-    const { unknown } = await statusOn(transaction);
     return unknown.length > 0 ? databaseNewer(unknown) : null;
   }
 

@@ -26,6 +26,13 @@ const DIGEST_CHARACTERS = 12;
 let image: Promise<Buffer> | null = null;
 /** The migrated schema of each server by url, once a schema was wanted there in this process. */
 const migrated = new Map<string, Promise<string>>();
+/**
+ * The connections to each server by url. Each has locked a schema, and keeps it for the next user in this process: a new one would
+ * read the catalog of all tables first, which takes longer than copying the rows. An idle connection keeps no process awake.
+ */
+const pools = new Map<string, pg.Pool>();
+/** What each connection has locked. */
+const schemas = new WeakMap<pg.PoolClient, string>();
 
 /**
  * Takes a scratch database. Migrations take far longer than most tests, so they run once: a database in memory is a copy of a
@@ -57,23 +64,40 @@ async function makeImage(): Promise<Buffer> {
   }
 }
 
-/** The lock of a schema ends with its connection: a schema of a process that was killed is free again. */
+/** The lock of a schema ends with its connection: a schema of a process that has ended is free again. */
 async function takeSchema(config: PostgresConfig): Promise<ScratchDatabase> {
   const source = await migratedOn(config);
-  const client = new pg.Client({ connectionString: config.url });
-  // The tests on a server that is gone fail by themselves.
-  client.on('error', () => undefined);
+  const client = await poolOf(config).connect();
   try {
-    await client.connect();
-    const schema = await lockSchema(client, source);
+    const schema = schemas.get(client) ?? (await lockSchema(client, source));
+    schemas.set(client, schema);
     const tables = await tablesOf(client, schema);
     if (tables.length === 0) await migrateSchema(config, schema);
     else await copyRows(client, { tables, source, target: schema });
-    return { config: { ...config, schema }, release: () => client.end() };
+    return { config: { ...config, schema }, release: async () => client.release() };
   } catch (error) {
-    await client.end();
+    client.release(true);
     throw error;
   }
+}
+
+function poolOf({ url }: PostgresConfig): pg.Pool {
+  const pool = pools.get(url) ?? newPool(url);
+  pools.set(url, pool);
+  return pool;
+}
+
+function newPool(url: string): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: Number.MAX_SAFE_INTEGER,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  });
+  // The tests on a server that is gone fail by themselves.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
 }
 
 /** Resolves with the name of a schema that nobody takes: it keeps the state after the migrations. */
@@ -107,7 +131,7 @@ function digestOfMigrations(): string {
 }
 
 /** Locks the first schema that is free, and resolves with its name. The schema may not exist yet. */
-async function lockSchema(client: pg.Client, source: string): Promise<string> {
+async function lockSchema(client: pg.PoolClient, source: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const schema = `${source}_${number}`;
     const locking = 'SELECT pg_try_advisory_lock($1, hashtext($2)) AS "isOurs"';
@@ -116,7 +140,7 @@ async function lockSchema(client: pg.Client, source: string): Promise<string> {
   }
 }
 
-async function tablesOf(client: pg.Client, schema: string): Promise<readonly string[]> {
+async function tablesOf(client: pg.PoolClient, schema: string): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string }>(
     "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = $1 AND tablename NOT LIKE 'knex%'",
     [schema],
@@ -134,7 +158,7 @@ interface RowCopy {
  * Gives one schema the rows of another, in one transaction. DELETE, because TRUNCATE would make new files for all tables and
  * indexes. One statement for all tables, because foreign keys are checked at its end: so the order of the tables does not matter.
  */
-async function copyRows(client: pg.Client, { tables, source, target }: RowCopy): Promise<void> {
+async function copyRows(client: pg.PoolClient, { tables, source, target }: RowCopy): Promise<void> {
   const inAll = (change: (table: string) => string): string =>
     `WITH ${tables.map((table, index) => `change_${index} AS (${change(table)})`).join(', ')} SELECT 1`;
   const deletions = inAll((table) => `DELETE FROM ${target}.${table}`);

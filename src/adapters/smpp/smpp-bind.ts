@@ -44,7 +44,7 @@ export class SmppBind {
 
   /** Why there is none. */
   get reason(): string {
-    return this.#session?.isBound === true ? 'The SMSC does not respond' : this.#reason;
+    return this.#session?.problem ?? this.#reason;
   }
 
   /** Keeps a session open from now on; resolves when the first attempt to open one is over. */

@@ -51,6 +51,7 @@ export type BindResult =
 type State = 'new' | 'binding' | 'bound' | 'unbinding' | 'unbound' | 'closing' | 'ended';
 
 const UNBOUND = 'The SMSC unbound the session';
+const SILENT = 'The SMSC does not respond';
 
 const CREDENTIALS_REJECTED: ReadonlySet<number> = new Set([ESME_RBINDFAIL, ESME_RINVPASWD, ESME_RINVSYSID]);
 
@@ -96,10 +97,6 @@ export class SmppSession {
     return this.#state === 'ended';
   }
 
-  get isBound(): boolean {
-    return this.#state === 'bound';
-  }
-
   /** Whether its SMSC sent anything after the bind but the end. */
   get hasServed(): boolean {
     return this.#hasServed;
@@ -108,6 +105,12 @@ export class SmppSession {
   /** Whether it is bound and its SMSC responds. */
   get isUsable(): boolean {
     return this.#state === 'bound' && !this.#isSilent;
+  }
+
+  /** Why it is not usable any more, before it is over; null when it is, or never was. */
+  get problem(): string | null {
+    if (this.#state === 'unbound') return UNBOUND;
+    return this.#state === 'bound' && this.#isSilent ? SILENT : null;
   }
 
   /** How many more `submit_sm` it takes now. */
@@ -199,7 +202,7 @@ export class SmppSession {
     const wasSilent = this.#isSilent;
     this.#isSilent = false;
     this.#received += 1;
-    if (this.isBound && pdu.command !== 'unbind') this.#hasServed = true;
+    if (this.#state === 'bound' && pdu.command !== 'unbind') this.#hasServed = true;
     if (pdu.isResponse) this.#requests.take(pdu);
     else this.#takeRequest(pdu);
     if (wasSilent || pdu.isResponse) this.#takesMore = true;
@@ -269,9 +272,7 @@ export class SmppSession {
     if (this.#isEnquiring || this.#state !== 'bound') return;
     this.#isEnquiring = true;
     this.#cancelTimer();
-    this.#cancelTimer = this.#options.timeouts(ENQUIRE_LINK_TIMEOUT_MS)(() =>
-      this.#connection.close('The SMSC does not respond'),
-    );
+    this.#cancelTimer = this.#options.timeouts(ENQUIRE_LINK_TIMEOUT_MS)(() => this.#connection.close(SILENT));
     this.#request('enquire_link', {}, (response) => {
       this.#isEnquiring = false;
       if (response !== null) this.#enquireLater();

@@ -141,6 +141,12 @@ describe('migrations on SQLite', () => {
     await migrateInThreeProcesses({ kind: 'sqlite', filename: join(folder, 'barid.db') });
     rmSync(folder, { recursive: true });
   });
+
+  it('a process with nothing to migrate waits for no other one that migrates', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'barid-migrations-'));
+    await migrateBesideAnother({ kind: 'sqlite', filename: join(folder, 'barid.db') });
+    rmSync(folder, { recursive: true });
+  });
 });
 
 describe.skipIf(POSTGRES_URL === undefined)(
@@ -183,6 +189,9 @@ describe.skipIf(POSTGRES_URL === undefined)(
       { timeout: PROCESS_TIMEOUT_MS },
       () => inOwnSchema(migrateInThreeProcesses),
     );
+
+    it('a process with nothing to migrate waits for no other one that migrates', () =>
+      inOwnSchema(migrateBesideAnother));
   },
 );
 
@@ -193,6 +202,18 @@ async function migrateTwice(config: DatabaseConfig): Promise<void> {
   expect(await namesIn(database)).toEqual(NAMES);
   expect(await new SqlUnitOfWork(database).read(({ projects }) => projects.isEmpty())).toBe(true);
   await database.close();
+}
+
+async function migrateBesideAnother(config: DatabaseConfig): Promise<void> {
+  const first = openDatabase(config);
+  await first.migrate();
+  const second = openDatabase(config);
+  await first.knex.transaction(async (transaction) => {
+    await first.dialect.acquireMigrationLock(transaction);
+    await second.migrate();
+  });
+  await second.close();
+  await first.close();
 }
 
 async function migrateReadOnly(config: PostgresConfig): Promise<void> {

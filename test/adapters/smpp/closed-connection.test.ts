@@ -79,8 +79,12 @@ const UNBIND = encodePdu('unbind', 7, {});
 it('responses that come behind the unbind of the SMSC count, and the session ends with the last', async () => {
   const { session, peer, timers, seen, burst, all } = await withSubmits();
   peer.write(UNBIND);
-  await until(() => !session.isBound);
-  expect([session.capacity, session.isOver]).toEqual([0, false]);
+  await until(() => !session.isUsable);
+  expect([session.capacity, session.isOver, session.problem]).toEqual([
+    0,
+    false,
+    'The SMSC unbound the session',
+  ]);
   peer.write(burst);
   expect(await session.ended).toBe('The SMSC unbound the session');
   expect(seen.ids).toEqual(all);
@@ -102,7 +106,7 @@ it('responses in one write with the unbind of the SMSC count, and the unbind has
 it('a submit that has no response soon after the unbind of the SMSC has none, and the session ends', async () => {
   const { session, peer, timers, seen } = await withSubmits();
   peer.write(UNBIND);
-  await until(() => !session.isBound);
+  await until(() => !session.isUsable);
   const closed = session.unbind(UNBOUND_TIMEOUT_MS);
   expect(session.isOver).toBe(false);
   timers.expire(UNBOUND_TIMEOUT_MS);
@@ -115,7 +119,7 @@ it('an unbind of a session whose connection is over ends with it, after the resp
   const { session, ours, arrived, seen, all } = await withSubmits();
   await arrived();
   ours.destroy();
-  await until(() => !session.isBound);
+  await until(() => !session.isUsable);
   await session.unbind(1_000);
   expect(seen.ids).toEqual(all);
 });

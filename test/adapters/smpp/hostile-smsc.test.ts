@@ -35,7 +35,7 @@ it('an SMSC that unbinds, and goes on without the response it owes, is read no l
   peer.resume();
   session.submit(A_SUBMIT, () => undefined);
   peer.write(encodePdu('unbind', 1, {}));
-  await until(() => !session.isBound);
+  await until(() => !session.isUsable);
   const before = await heldMemory();
   for (let sent = 0; sent < 200; sent += 1) await new Promise((resolve) => peer.write(ENQUIRIES, resolve));
   expect((await heldMemory()) - before).toBeLessThan(16 * MEBIBYTE);
