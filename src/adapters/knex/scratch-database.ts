@@ -27,8 +27,8 @@ let image: Promise<Buffer> | null = null;
 /** The migrated schema of each server by url, once a schema was wanted there in this process. */
 const migrated = new Map<string, Promise<string>>();
 /**
- * The connections to each server by url. Each has locked a schema, and keeps it for the next user in this process: a new one would
- * read the catalog of all tables first, which takes longer than copying the rows. An idle connection keeps no process awake.
+ * The connections to each server by url. Each has locked a schema, and keeps it for the next user in this process. A new one
+ * would read the catalog of all tables first, which takes longer than copying the rows. An idle one keeps no process awake.
  */
 const pools = new Map<string, pg.Pool>();
 /** What each connection has locked. */
