@@ -8,6 +8,7 @@ import { SIMULATOR } from '../adapters/simulator/simulator.ts';
 import { WrongSecretKey } from '../application/access/check-secret-key.ts';
 import { DatabaseUnusable } from '../application/errors/database-unusable.ts';
 import { codeOf } from '../application/errors/error-text.ts';
+import { StorageLocked } from '../application/errors/storage-locked.ts';
 import { StorageUnavailable, StorageUnwritable } from '../application/errors/storage-unavailable.ts';
 import type { Logger } from '../application/ports/logger.ts';
 import type { Seed } from '../application/seed/apply-seed.ts';
@@ -52,7 +53,8 @@ try {
   await run(readConfig(process.env));
 } catch (error) {
   printError(`Barid cannot start:\n${operatorMistake(error)}`);
-  process.exitCode = error instanceof StorageUnavailable ? EXIT_UNAVAILABLE : EXIT_CONFIGURATION;
+  const isPassing = error instanceof StorageUnavailable || error instanceof StorageLocked;
+  process.exitCode = isPassing ? EXIT_UNAVAILABLE : EXIT_CONFIGURATION;
   endSoon();
 }
 
@@ -61,6 +63,8 @@ function operatorMistake(error: unknown): string {
   if (error instanceof StorageUnwritable) return `DATABASE_URL: the database stores nothing: ${error.reason}`;
   if (error instanceof StorageUnavailable)
     return `DATABASE_URL: the database cannot be opened: ${error.message}`;
+  if (error instanceof StorageLocked)
+    return `DATABASE_URL: another process has locked the database: ${error.message}`;
   if (error instanceof DatabaseUnusable) return `DATABASE_URL: ${error.message}`;
   if (error instanceof SeedError) return `SEED_FILE: ${error.message}`;
   if (error instanceof ConfigError) return error.message;

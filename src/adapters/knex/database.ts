@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
 import {
-  type DatabaseUnusable,
+  DatabaseUnusable,
   databaseEncodingTooSmall,
   databaseNewer,
 } from '../../application/errors/database-unusable.ts';
@@ -78,7 +78,7 @@ export class Database {
     // Knex drops the code of an error that it meets at its own lock.
     await this.withConnection((connection) => connection.query(this.dialect.ping, []));
     // Most starts have nothing to migrate, and wait for nobody who does.
-    if (await this.#transaction(this.knex, (transaction) => this.#isCurrent(transaction))) return;
+    if (await this.#isSeenCurrent()) return;
     const config = this.dialect.migrationConfig();
     const patient = config === null ? this.knex : knex({ ...config, log: SILENT });
     try {
@@ -121,6 +121,17 @@ export class Database {
     return this.#transaction(this.knex, async (transaction) => {
       return this.#faultOf(transaction, await statusOn(transaction));
     });
+  }
+
+  /** Whether it shows at once that there is nothing to migrate. Rejects with what `fault` tells. */
+  async #isSeenCurrent(): Promise<boolean> {
+    try {
+      return await this.#transaction(this.knex, (transaction) => this.#isCurrent(transaction));
+    } catch (error) {
+      if (error instanceof DatabaseUnusable) throw error;
+      // A lock, for example: the migration waits for it, and tells what is wrong.
+      return false;
+    }
   }
 
   /** Whether there is nothing to migrate. Rejects with what `fault` tells. */

@@ -21,6 +21,7 @@ import {
   PROJECT_ID,
 } from '../../support/builders.ts';
 import { createDatabase, queryPostgres } from '../../support/services.ts';
+import { until } from '../../support/until.ts';
 
 type PostgresConfig = Extract<DatabaseConfig, { readonly kind: 'postgres' }>;
 
@@ -192,6 +193,9 @@ describe.skipIf(POSTGRES_URL === undefined)(
 
     it('a process with nothing to migrate waits for no other one that migrates', () =>
       inOwnSchema(migrateBesideAnother));
+
+    it('a process waits until the list of migrations is not locked any more', () =>
+      inOwnSchema(migrateBesideLock));
   },
 );
 
@@ -212,6 +216,24 @@ async function migrateBesideAnother(config: DatabaseConfig): Promise<void> {
     await first.dialect.acquireMigrationLock(transaction);
     await second.migrate();
   });
+  await second.close();
+  await first.close();
+}
+
+async function migrateBesideLock(config: DatabaseConfig): Promise<void> {
+  const first = openDatabase(config);
+  await first.migrate();
+  const second = openDatabase(config);
+  let migrated: Promise<void> | undefined;
+  await first.knex.transaction(async (transaction) => {
+    await transaction.raw('LOCK TABLE knex_migrations IN ACCESS EXCLUSIVE MODE');
+    migrated = second.migrate();
+    const ofMigration = "locktype = 'advisory' AND objid = hashtext(current_schema())::oid";
+    const isWaiting = async () =>
+      (await transaction.raw(`SELECT 1 FROM pg_locks WHERE ${ofMigration}`)).rows.length > 0;
+    await Promise.race([migrated, until(isWaiting)]);
+  });
+  await migrated;
   await second.close();
   await first.close();
 }
