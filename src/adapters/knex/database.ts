@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
 import {
-  DatabaseUnusable,
+  type DatabaseUnusable,
   databaseEncodingTooSmall,
   databaseNewer,
 } from '../../application/errors/database-unusable.ts';
@@ -128,9 +128,9 @@ export class Database {
     try {
       return await this.#transaction(this.knex, (transaction) => this.#isCurrent(transaction));
     } catch (error) {
-      if (error instanceof DatabaseUnusable) throw error;
-      // A lock, for example: the migration waits for it, and tells what is wrong.
-      return false;
+      // The migration waits longer for a lock.
+      if (this.dialect.lockedPart(error) !== null) return false;
+      throw this.unavailable(error) ?? error;
     }
   }
 
