@@ -53,8 +53,8 @@ try {
   await run(readConfig(process.env));
 } catch (error) {
   printError(`Barid cannot start:\n${operatorMistake(error)}`);
-  const isPassing = error instanceof StorageUnavailable || error instanceof StorageLocked;
-  process.exitCode = isPassing ? EXIT_UNAVAILABLE : EXIT_CONFIGURATION;
+  const isTemporary = error instanceof StorageUnavailable || error instanceof StorageLocked;
+  process.exitCode = isTemporary ? EXIT_UNAVAILABLE : EXIT_CONFIGURATION;
   endSoon();
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { readConfig } from '../../src/bootstrap/config/config.ts';
 import { DEMO_SEED } from '../../src/bootstrap/config/demo-seed.ts';
@@ -58,11 +58,13 @@ it.skipIf(POSTGRES_URL === undefined)(
     await database.close();
     const other = new pg.Client(url);
     await other.connect();
+    onTestFinished(async () => {
+      await other.end();
+      await queryPostgres(server, `DROP DATABASE ${name} WITH (FORCE)`);
+    });
     await other.query('BEGIN; LOCK TABLE projects IN ACCESS EXCLUSIVE MODE');
     const environment = { DATABASE_URL: url, SEED_FILE: 'none', SECRET_KEY, PORT: '0' };
     const ended = await runProgram([MAIN_PROGRAM], { PATH: process.env.PATH ?? '', ...environment });
-    await other.end();
-    await queryPostgres(server, `DROP DATABASE ${name}`);
     expect(ended.code).toBe(69);
     expect(ended.stderr).toMatch(
       /^Barid cannot start:\nDATABASE_URL: another process has locked the database: .+\n$/,

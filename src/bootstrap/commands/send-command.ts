@@ -10,6 +10,7 @@ import type { CommandContext } from './console/command-context.ts';
 import { CommandError } from './console/command-error.ts';
 import {
   errorText,
+  isBearerToken,
   isServiceAway,
   requestService,
   serviceUrl,
@@ -73,7 +74,7 @@ async function send(phoneNumber: string, options: SendOptions, context: CommandC
   }
   const url = serviceUrl(options.url);
   const key = options.key ?? context.environment.BARID_KEY;
-  if (key !== undefined && !/^[!-~]+$/.test(key)) {
+  if (key !== undefined && !isBearerToken(key)) {
     throw new CommandError(
       'the API key is none: it is one line without spaces, in --key or BARID_KEY',
       EXIT_USAGE,

@@ -52,7 +52,7 @@ describe('the system prices of an import', () => {
     telegram: 0,
   };
 
-  it('an import may name any of the groups, each as a whole', () => {
+  it('an import may name the prices of any channel, each as a whole', () => {
     expect(readSystemPrices({ ...whole, international: [] })).toEqual({
       prices: {
         sms: { korekTelecom: iqd(1), asiaCell: iqd(2), zainIraq: iqd(3), others: iqd(4.5) },

@@ -5,6 +5,7 @@ import { EXIT_NOT_DONE, EXIT_UNAVAILABLE, EXIT_USAGE } from '../../exit-codes.ts
 import { CommandError } from '../console/command-error.ts';
 import {
   errorText,
+  isBearerToken,
   isServiceAway,
   jsonOf,
   requestService,
@@ -108,7 +109,7 @@ function mistakeLines(errors: unknown): readonly string[] {
 function tokenOf(environment: Readonly<Record<string, string | undefined>>): string {
   const { ADMIN_TOKEN_FILE: path = '', ADMIN_TOKEN: plain = '' } = environment;
   const token = path === '' ? plain : fileContent(path);
-  if (/^[!-~]+$/.test(token)) return token;
+  if (isBearerToken(token)) return token;
   throw new CommandError(
     'set ADMIN_TOKEN, or ADMIN_TOKEN_FILE, to the token of the service; a service that was started without one has no admin interface',
     EXIT_USAGE,

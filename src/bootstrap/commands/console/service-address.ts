@@ -62,6 +62,11 @@ export async function requestService(url: string, path: string, init: RequestIni
   }
 }
 
+/** Whether a key or token can stand in a header: characters of ASCII without spaces. */
+export function isBearerToken(text: string): boolean {
+  return /^[!-~]+$/.test(text);
+}
+
 /** fetch says why in the cause of its error. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error && error.cause instanceof Error ? codeOf(error.cause) : messageOf(error);
