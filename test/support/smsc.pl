@@ -154,6 +154,12 @@ sub received {
     else { report( event => 'other', command => $command + 0, sequence => $seq + 0, status => $pdu->{status} + 0 ); }
 }
 
+sub of_order {
+    my ( $order, @connections ) = @_;
+    my $number = $order->{connection} or return @connections;
+    return grep { $_->{number} == $number } @connections;
+}
+
 my %orders = (
     bind         => sub { $bind_status     = $_[0]{status} },
     enquiries    => sub { $responds = $_[0]{responds} ? 1 : 0 },
@@ -171,14 +177,14 @@ my %orders = (
         deliver($_) for @again;
     },
     raw          => sub { $_->{socket}->syswrite( pack 'H*', $_[0]{octets} ) for bound() },
-    unbind       => sub { $_->{socket}->unbind( async => 1, seq => 77 ) for bound() },
+    unbind       => sub { $_->{socket}->unbind( async => 1, seq => 77 ) for of_order( $_[0], bound() ) },
     enquire_link => sub { $_->{socket}->enquire_link( async => 1, seq => 78 ) for bound() },
     sync         => sub {
         while ( my ($ready) = grep { $connections{ fileno($_) // -1 } } $select->can_read(0) ) {
             received( $connections{ fileno $ready } );
         }
     },
-    close        => sub { drop($_) for values %connections },
+    close        => sub { drop($_) for of_order( $_[0], values %connections ) },
 );
 
 my $input = '';

@@ -80,7 +80,9 @@ export type SmscOrder =
   | { readonly order: 'ids'; readonly submit: string; readonly receipt: string }
   /** Every accepted submit gets a receipt of this state, which `redeliver` sends. */
   | { readonly order: 'receipts'; readonly stat: string }
-  | { readonly order: 'sync' | 'release' | 'redeliver' | 'unbind' | 'enquire_link' | 'close' }
+  | { readonly order: 'sync' | 'release' | 'redeliver' | 'enquire_link' }
+  /** One connection, or all of them. */
+  | { readonly order: 'unbind' | 'close'; readonly connection?: number | undefined }
   | {
       readonly order: 'deliver';
       readonly fields: Readonly<Record<string, string | number>>;

@@ -43,9 +43,11 @@ interface PartEvents {
 interface Part {
   readonly fields: SubmitFields;
   state: 'unwritten' | 'in-flight' | 'throttled' | 'over';
-  /** The sequence number of its last `submit_sm`. */
+  /** That of its last `submit_sm`. */
+  session: SmppSession | null;
+  /** The sequence number of that. */
   sequence: number;
-  /** Ends the flight of that `submit_sm`. */
+  /** Ends the flight of that. */
   ended: () => void;
   /** Null until the SMSC gave one. */
   id: string | null;
@@ -55,7 +57,7 @@ const NO_PARTS: readonly Part[] = [];
 
 const WAITED_TOO_LONG = rejectedAs('limited', WAITED_TOO_LONG_REASON);
 
-/** A message on its way: all its parts go over one session. */
+/** A message on its way: its parts go over one session, and over others when that has ended. */
 export class OutgoingMessage {
   readonly #submission: Submission;
   readonly #options: OutgoingOptions;
@@ -115,7 +117,7 @@ export class OutgoingMessage {
     return this.#endsAt;
   }
 
-  /** Null before the first part is written. */
+  /** That of the last part that was written; null before the first one. */
   get session(): SmppSession | null {
     return this.#session;
   }
@@ -131,6 +133,7 @@ export class OutgoingMessage {
     const part = this.#nextPart();
     invariant(part !== undefined, 'a message is written while a part of it may be');
     this.#session = session;
+    part.session = session;
     part.state = 'in-flight';
     part.ended = ended;
     part.sequence = session.submit(part.fields, (pdu) => {
@@ -162,7 +165,7 @@ export class OutgoingMessage {
       if (part.state !== 'in-flight') continue;
       part.state = 'over';
       part.ended();
-      this.#session?.abandon(part.sequence, (pdu) => this.#takeLate(part, submitResponseOf(pdu)));
+      part.session?.abandon(part.sequence, (pdu) => this.#takeLate(part, submitResponseOf(pdu)));
     }
     this.#finishIfOver();
   }
@@ -173,6 +176,7 @@ export class OutgoingMessage {
     this.#parts = parts.map((fields) => ({
       fields,
       state: 'unwritten',
+      session: null,
       sequence: 0,
       ended: () => {},
       id: null,

@@ -93,8 +93,9 @@ export class SmppSession {
     });
   }
 
-  get isOver(): boolean {
-    return this.#state === 'ended';
+  /** Whether it is bound, also while its SMSC does not respond. */
+  get isBound(): boolean {
+    return this.#state === 'bound';
   }
 
   /** Whether its SMSC sent anything after the bind but the end. */

@@ -102,7 +102,7 @@ export class SubmitQueue {
       const reason = this.#isEnding ? 'The service stops' : 'The SMSC is not connected';
       for (const message of this.#waiting.takeAll()) message.giveUpUnwritten(reason);
     }
-    if (this.#begun.length > 0) this.#continueBegun();
+    if (this.#begun.length > 0) this.#continueBegun(sessions.length > 0);
     return this.#send(sessions);
   }
 
@@ -143,12 +143,15 @@ export class SubmitQueue {
     this.pump();
   }
 
-  #continueBegun(): void {
+  /** A message whose session ended before all parts were written goes on over another one, until its time is over. */
+  #continueBegun(isConnected: boolean): void {
+    const isLast = this.#isClosed || (this.#isEnding && !isConnected);
     this.#unwritten = 0;
     this.#unwrittenAtRate.clear();
     this.#withBegun.clear();
     for (const message of this.#begun) {
-      if (message.session?.isOver === true) message.giveUp('The connection to the SMSC ended');
+      const isOver = isLast ? !message.isInFlight : !isConnected && this.#isLate(message);
+      if (isOver) message.giveUp('The connection to the SMSC ended');
       if (message.isReady) this.#waiting.addFirst(message);
       this.#countUnwritten(message, message.unwritten);
     }
@@ -177,17 +180,21 @@ export class SubmitQueue {
     const free = placesOf(sessions);
     const next = (): OutgoingMessage | null => this.#waiting.take(free, this.#mayTake);
     for (let message = next(); message !== null; message = next()) {
-      if (message.endsAt <= this.#options.uptime()) {
+      if (this.#isLate(message)) {
         this.#giveUpLate(message);
         continue;
       }
-      const session = message.session ?? freest;
+      const session = message.session?.isBound === true ? message.session : freest;
       // What was begun comes again with the next pump.
       if (!message.isReady || session.capacity === 0) continue;
       this.#write(message, session);
       return true;
     }
     return false;
+  }
+
+  #isLate({ endsAt }: OutgoingMessage): boolean {
+    return endsAt <= this.#options.uptime();
   }
 
   #giveUpLate(message: OutgoingMessage): void {

@@ -1,12 +1,17 @@
 import { expect, it } from 'vitest';
-import { BEGUN_TIMEOUT_MS, CLOSE_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
+import {
+  BEGUN_TIMEOUT_MS,
+  CLOSE_TIMEOUT_MS,
+  type SmppProviderOptions,
+} from '../../../src/adapters/smpp/smpp-provider.ts';
+import { UNBOUND_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-session.ts';
 import { RESPONSE_TIMEOUT_MS } from '../../../src/adapters/smpp/submit-deadlines.ts';
 import { THROTTLED_PART_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
 import { PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provider.ts';
 import { CLOSED_CAPACITY } from '../../../src/domain/providers/provider-capacity.ts';
 import type { SubmitResult } from '../../../src/domain/providers/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission, HOUR_MS } from '../../support/builders.ts';
-import type { Smsc } from '../../support/smsc.ts';
+import type { Smsc, SubmitPlan } from '../../support/smsc.ts';
 import { submitAll } from '../../support/submit-all.ts';
 import { aWorld, describeWithSmsc, openSmsc, startSmsc } from './open-smsc.ts';
 import type { SmppWorld } from './smpp-world.ts';
@@ -572,6 +577,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     await smsc.tell({ order: 'release' });
     expect(await others).toMatchObject(Array(2).fill({ kind: 'accepted' }));
     expect((await projectsOf(smsc)).slice(3)).toBe('ABBBBBB');
+    world.uptimeMs += aSubmission().attemptTimeoutMs;
     world.timers.finish();
     expect(await Promise.all([long, second, third])).toMatchObject([
       { kind: 'unknown' },
@@ -786,13 +792,54 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
     expect(await world.provider.submit(aSubmission())).toMatchObject({ kind: 'accepted' });
   });
 
-  it('a message of which a part waits when the connection ends is unknown, and no receipt can deliver it', async () => {
-    const { smsc, world } = await openSmsc();
-    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
-    const submitting = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
-    await world.timers.begun(THROTTLED_PART_WAIT_MS);
+  it.each(['close', 'unbind'] as const)(
+    'a text in parts goes on over the other bind after the SMSC ends its own with %s',
+    async (order) => {
+      const { smsc, world, begun, connection } = await withThrottledPart({ binds: 2 });
+      await smsc.tell({ order, connection });
+      await world.timers.begun(750);
+      pass(world, THROTTLED_PART_WAIT_MS);
+      expect(await begun).toMatchObject({ kind: 'accepted', providerMessageIds: { length: 4 } });
+      expect((await smsc.submits()).map((each) => each.connection === connection)).toEqual([
+        true,
+        true,
+        true,
+        true,
+        false,
+      ]);
+    },
+  );
+
+  it('a text in parts goes on over the other bind while parts of it wait for their responses', async () => {
+    const { smsc, world, begun, connection } = await withThrottledPart({ binds: 2 }, { hold: true });
+    await smsc.tell({ order: 'unbind', connection });
+    await world.timers.begun(UNBOUND_TIMEOUT_MS);
+    pass(world, THROTTLED_PART_WAIT_MS);
+    await smsc.seen('submit', 5);
+    await smsc.tell({ order: 'release' });
+    expect(await begun).toMatchObject({ kind: 'accepted', providerMessageIds: { length: 4 } });
+    expect((await smsc.submits()).at(-1)?.connection).not.toBe(connection);
+  });
+
+  it('a text in parts goes on once its only bind is open again', async () => {
+    const { smsc, world, begun } = await withThrottledPart();
     await smsc.tell({ order: 'close' });
-    expect(await submitting).toMatchObject({ kind: 'unknown', providerMessageIds: [] });
+    await reconnected(world);
+    pass(world, THROTTLED_PART_WAIT_MS);
+    expect(await begun).toMatchObject({ kind: 'accepted', providerMessageIds: { length: 4 } });
+  });
+
+  it('a text in parts is unknown when no bind is open until its time is over, and no receipt can deliver it', async () => {
+    const { smsc, world, begun } = await withThrottledPart();
+    await smsc.kill();
+    await world.timers.begun(750);
+    world.uptimeMs += aSubmission().attemptTimeoutMs;
+    world.timers.expire(750);
+    expect(await begun).toEqual({
+      kind: 'unknown',
+      reason: 'The connection to the SMSC ended',
+      providerMessageIds: [],
+    });
   });
 
   it('the SMPP provider goes on over the other bind when one ends', async () => {
@@ -859,6 +906,15 @@ describeWithSmsc('the SMPP provider is closed', () => {
     await closing;
   });
 
+  it('the SMPP provider closes at once when a text in parts waits for a bind', async () => {
+    const { smsc, world, begun } = await withThrottledPart();
+    await smsc.kill();
+    await world.timers.begun(750);
+    await world.provider.close();
+    expect(await begun).toMatchObject({ kind: 'unknown', providerMessageIds: [] });
+    expect(world.timers.all).toEqual([]);
+  });
+
   it('the SMPP provider closes although the SMSC does not respond to a later part', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { hold: true }] });
@@ -898,4 +954,18 @@ async function reconnected(world: ReturnType<typeof aWorld>): Promise<void> {
   await world.timers.begun(750);
   world.timers.expire(750);
   await world.logger.seen('smpp_bind_opened', before + 1);
+}
+
+/** A text in four parts of which the last was throttled, and the connection that it was begun over. */
+async function withThrottledPart(
+  given: Partial<SmppProviderOptions> = {},
+  third: SubmitPlan = { status: 0 },
+) {
+  const { smsc, world } = await openSmsc(given);
+  const throttled = { status: ESME_RTHROTTLED };
+  await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: 0 }, third, throttled] });
+  const begun = world.provider.submit(aSubmission({ text: 'a'.repeat(600) }));
+  await world.timers.begun(THROTTLED_PART_WAIT_MS);
+  const [first] = await smsc.submits();
+  return { smsc, world, begun, connection: first?.connection };
 }
