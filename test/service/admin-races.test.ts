@@ -9,7 +9,7 @@ import { RecordingLogger } from '../support/recording-logger.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 
-const ROUNDS = 1_000;
+const ROUNDS = 300;
 const CREDIT = 1_000;
 const COST = 80;
 const DAY_MS = 86_400_000;
