@@ -213,9 +213,12 @@ async function probePostgres(url: string): Promise<void> {
   await queryPostgres(url, 'select 1');
 }
 
+/** To make or drop a database the server writes all that it holds to a disk that others use, too, in milliseconds. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+
 /** One statement on a connection of its own. */
 export async function queryPostgres(url: string, sql: string): Promise<void> {
-  const timeouts = { connectionTimeoutMillis: PROBE_TIMEOUT_MS, query_timeout: 10 * PROBE_TIMEOUT_MS };
+  const timeouts = { connectionTimeoutMillis: PROBE_TIMEOUT_MS, query_timeout: STATEMENT_TIMEOUT_MS };
   const client = new pg.Client({ connectionString: url, ...timeouts });
   client.on('error', () => undefined);
   try {

@@ -1,7 +1,7 @@
 import { type Submission, WAITED_TOO_LONG_REASON } from '../../application/ports/channel-provider.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import {
-  isThrottled,
+  isForLater,
   rejectedAs,
   type SubmitResult,
   unknownResult,
@@ -42,7 +42,7 @@ interface PartEvents {
 
 interface Part {
   readonly fields: SubmitFields;
-  state: 'unwritten' | 'in-flight' | 'throttled' | 'over';
+  state: 'unwritten' | 'in-flight' | 'put-off' | 'over';
   /** That of its last `submit_sm`. */
   session: SmppSession | null;
   /** The sequence number of that. */
@@ -91,7 +91,7 @@ export class OutgoingMessage {
   /** How many parts are still to be written; 0 when it is settled. */
   get unwritten(): number {
     if (this.#isSettled) return 0;
-    return this.#parts.filter(({ state }) => state === 'unwritten' || state === 'throttled').length;
+    return this.#parts.filter(({ state }) => state === 'unwritten' || state === 'put-off').length;
   }
 
   /** Whether a part waits for its response. */
@@ -99,13 +99,13 @@ export class OutgoingMessage {
     return this.#parts.some(({ state }) => state === 'in-flight');
   }
 
-  /** Whether the SMSC throttled a part after it had taken another. It may be written after `endThrottling`. */
-  get hasThrottled(): boolean {
-    return this.#parts.some(({ state }) => state === 'throttled');
+  /** Whether the SMSC took a part, and put another off. That may be written after `endPutOff`. */
+  get hasPutOff(): boolean {
+    return this.#parts.some(({ state }) => state === 'put-off');
   }
 
-  endThrottling(): void {
-    for (const part of this.#parts) if (part.state === 'throttled') part.state = 'unwritten';
+  endPutOff(): void {
+    for (const part of this.#parts) if (part.state === 'put-off') part.state = 'unwritten';
   }
 
   get isSettled(): boolean {
@@ -208,9 +208,9 @@ export class OutgoingMessage {
   }
 
   #rejectLater(part: Part, status: number): void {
-    if (isThrottled(resultOfStatus(status))) {
+    if (isForLater(resultOfStatus(status))) {
       // It was certainly not taken, and without it the others are of no use.
-      part.state = 'throttled';
+      part.state = 'put-off';
       return;
     }
     const { reason } = smppStatus(status);

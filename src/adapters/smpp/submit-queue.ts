@@ -8,8 +8,8 @@ import { resultOfStatus, type SubmitResponse } from './submit-response.ts';
 
 /** The limit of a provider counts what it sent in this time, in milliseconds. */
 const RATE_WINDOW_MS = 1_000;
-/** Later parts that the SMSC throttles are sent again after this time, in milliseconds: the rate may let them go out at once. */
-export const THROTTLED_PART_WAIT_MS = 1_000;
+/** Later parts that the SMSC put off are sent again after this time, in milliseconds: the rate may let them go at once. */
+export const PUT_OFF_PART_WAIT_MS = 1_000;
 
 export interface SubmitQueueOptions {
   /** The sessions that take messages now. */
@@ -44,8 +44,8 @@ export class SubmitQueue {
   readonly #unwrittenMax: number;
   /** What was sent within `RATE_WINDOW_MS`. */
   #sent = 0;
-  /** Messages with parts that the SMSC throttled and that wait for their time. */
-  readonly #throttled = new Set<OutgoingMessage>();
+  /** Messages with parts that the SMSC put off and that wait for their time. */
+  readonly #putOff = new Set<OutgoingMessage>();
   /** Ends the wait for a rate. */
   #cancelRateTimer = (): void => {};
   #isPumping = false;
@@ -125,7 +125,7 @@ export class SubmitQueue {
 
   /**
    * Begins nothing any more, and resolves when all messages in parts that were begun have their results: the SMSC may throttle
-   * parts of them, and without those the others are of no use.
+   * parts of them, or end the bind, and without those the others are of no use.
    */
   endBegun(): Promise<void> {
     this.#isEnding = true;
@@ -145,12 +145,11 @@ export class SubmitQueue {
 
   /** A message whose session ended before all parts were written goes on over another one, until its time is over. */
   #continueBegun(isConnected: boolean): void {
-    const isLast = this.#isClosed || (this.#isEnding && !isConnected);
     this.#unwritten = 0;
     this.#unwrittenAtRate.clear();
     this.#withBegun.clear();
     for (const message of this.#begun) {
-      const isOver = isLast ? !message.isInFlight : !isConnected && this.#isLate(message);
+      const isOver = this.#isClosed ? !message.isInFlight : !isConnected && this.#isLate(message);
       if (isOver) message.giveUp('The connection to the SMSC ended');
       if (message.isReady) this.#waiting.addFirst(message);
       this.#countUnwritten(message, message.unwritten);
@@ -242,11 +241,11 @@ export class SubmitQueue {
     if (response.kind !== 'responded') return;
     const { projectId } = message.backlog;
     this.#waiting.noteResult(projectId, resultOfStatus(response.status));
-    if (!message.hasThrottled || this.#throttled.has(message)) return;
-    this.#throttled.add(message);
-    this.#after(THROTTLED_PART_WAIT_MS, () => {
-      this.#throttled.delete(message);
-      message.endThrottling();
+    if (!message.hasPutOff || this.#putOff.has(message)) return;
+    this.#putOff.add(message);
+    this.#after(PUT_OFF_PART_WAIT_MS, () => {
+      this.#putOff.delete(message);
+      message.endPutOff();
     });
   }
 

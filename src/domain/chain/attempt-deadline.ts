@@ -31,12 +31,18 @@ const DEADLINE_LATE_MS = 1_000;
  */
 export const ATTEMPT_GRACE_MS = 6_000;
 
+/**
+ * A receipt window that ends late ended in an outage, or by a clock that is ahead. Providers bring what they could not deliver
+ * meanwhile within this time, in milliseconds: many try again every few minutes.
+ */
+export const WINDOW_GRACE_MS = 600_000;
+
 /** An attempt gets no further grace when its time was over this long ago, in milliseconds: the chain has to go on. */
 const GRACES_END_MS = 15_000;
 
 /**
  * The time of the attempt is over: the chain goes on, unless the provider has taken the message on the last channel. That one
- * waits for its receipt, and ends as sent without. An attempt gets a grace when its deadline comes late or its submit result is
+ * waits for its receipt, and ends as sent without; when the end of that wait comes late, it waits once more. An attempt gets a grace when its deadline comes late or its submit result is
  * held up, and another one when the end of a grace comes late, too: the database may have been away twice.
  */
 export function deadline(message: Message, attemptNumber: number, now: number): ChainOutcome {
@@ -57,6 +63,10 @@ export function deadline(message: Message, attemptNumber: number, now: number): 
       const at = Math.max(windowEndsAt, now + DEADLINE_DELAY_MIN_MS);
       return { message, effects: [scheduleDeadline(attemptNumber, at)] };
     }
+    const hadGrace = attempt.graceEndsAt !== undefined && attempt.graceEndsAt > windowEndsAt;
+    if (!hadGrace && isLate(windowEndsAt, now)) {
+      return withGrace(message, attemptNumber, attempt, now + WINDOW_GRACE_MS);
+    }
     return {
       message: finish(message, now),
       effects: [
@@ -73,11 +83,7 @@ export function deadline(message: Message, attemptNumber: number, now: number): 
   }
   const { attemptTimeoutMs } = message;
   if (getsGrace(attempt, attemptTimeoutMs, now)) {
-    const graceEndsAt = now + ATTEMPT_GRACE_MS;
-    return {
-      message: replace(message, attemptNumber, { ...attempt, graceEndsAt }),
-      effects: [scheduleDeadline(attemptNumber, graceEndsAt)],
-    };
+    return withGrace(message, attemptNumber, attempt, now + ATTEMPT_GRACE_MS);
   }
   const timedOut = {
     ...attempt,
@@ -87,6 +93,18 @@ export function deadline(message: Message, attemptNumber: number, now: number): 
   } as const;
   const outcome = next(replace(message, attemptNumber, timedOut), timedOut, attemptNumber, now);
   return timedOut.providerMessageIds.length === 0 ? outcome : withRevocation(outcome, attemptNumber);
+}
+
+function withGrace(
+  message: Message,
+  attemptNumber: number,
+  attempt: ChannelAttempt,
+  graceEndsAt: number,
+): ChainOutcome {
+  return {
+    message: replace(message, attemptNumber, { ...attempt, graceEndsAt }),
+    effects: [scheduleDeadline(attemptNumber, graceEndsAt)],
+  };
 }
 
 function getsGrace(attempt: ChannelAttempt, attemptTimeoutMs: number, now: number): boolean {

@@ -265,7 +265,7 @@ describe('BucketReportFiles', () => {
       if (request.method !== 'POST') return xml(response, 200, '');
       const result = '<UploadId>1</UploadId>';
       xml(response, 200, `<InitiateMultipartUploadResult>${result}</InitiateMultipartUploadResult>`);
-    });
+    }, PATIENT);
     const content = contentOf(
       'x'.repeat(2 * PART_BYTES),
       'y'.repeat(2 * PART_BYTES),

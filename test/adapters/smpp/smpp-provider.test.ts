@@ -6,7 +6,7 @@ import {
 } from '../../../src/adapters/smpp/smpp-provider.ts';
 import { UNBOUND_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-session.ts';
 import { RESPONSE_TIMEOUT_MS } from '../../../src/adapters/smpp/submit-deadlines.ts';
-import { THROTTLED_PART_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
+import { PUT_OFF_PART_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
 import { PROVIDER_WAIT_MS } from '../../../src/application/ports/channel-provider.ts';
 import { CLOSED_CAPACITY } from '../../../src/domain/providers/provider-capacity.ts';
 import type { SubmitResult } from '../../../src/domain/providers/submit-result.ts';
@@ -21,6 +21,7 @@ const ESME_RMSGQFUL = 0x14;
 const ESME_RINVSRCADR = 0x0a;
 const ESME_RINVDSTADR = 0x0b;
 const ESME_RSYSERR = 0x08;
+const ESME_RINVBNDSTS = 0x04;
 const VENDOR_ERROR = 0x0400;
 
 /** After a throttling the first message goes out at 7 a second, when the SMSC took little. */
@@ -229,9 +230,9 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
     const submitting = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
-    await world.timers.begun(THROTTLED_PART_WAIT_MS);
+    await world.timers.begun(PUT_OFF_PART_WAIT_MS);
     expect(await smsc.submits()).toHaveLength(2);
-    pass(world, THROTTLED_PART_WAIT_MS);
+    pass(world, PUT_OFF_PART_WAIT_MS);
     expect(await submitting).toMatchObject({
       kind: 'accepted',
       providerMessageIds: [expect.any(String), expect.any(String)],
@@ -243,14 +244,27 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
     ]);
   });
 
+  it.each([
+    ['may not be submitted over its bind', ESME_RINVBNDSTS],
+    ['meets an error of the SMSC', ESME_RSYSERR],
+  ])('a later part that %s is sent again a second later', async (_, status) => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status }] });
+    const submitting = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
+    await world.timers.begun(PUT_OFF_PART_WAIT_MS);
+    pass(world, PUT_OFF_PART_WAIT_MS);
+    expect(await submitting).toMatchObject({ kind: 'accepted', providerMessageIds: { length: 2 } });
+    expect(await smsc.submits()).toHaveLength(3);
+  });
+
   it('a later part is sent again as often as the SMSC throttles it', async () => {
     const { smsc, world } = await openSmsc();
     const throttled = Array.from({ length: 6 }, () => ({ status: ESME_RTHROTTLED }));
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, ...throttled] });
     const submitting = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
     for (const _ of throttled) {
-      await world.timers.begun(THROTTLED_PART_WAIT_MS);
-      pass(world, THROTTLED_PART_WAIT_MS);
+      await world.timers.begun(PUT_OFF_PART_WAIT_MS);
+      pass(world, PUT_OFF_PART_WAIT_MS);
     }
     expect(await submitting).toMatchObject({ kind: 'accepted' });
     expect(await smsc.submits()).toHaveLength(8);
@@ -264,10 +278,10 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
     );
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
     const submitting = world.provider.submit(aSubmission({ ...OF_A, text: 'a'.repeat(200) }));
-    await world.timers.begun(THROTTLED_PART_WAIT_MS);
+    await world.timers.begun(PUT_OFF_PART_WAIT_MS);
     expect(world.provider.capacity({ priority: 'code', projectId: 'B' })).not.toHaveProperty('ofRate');
     expect(await smsc.submits()).toHaveLength(22);
-    pass(world, THROTTLED_PART_WAIT_MS);
+    pass(world, PUT_OFF_PART_WAIT_MS);
     expect(await submitting).toMatchObject({ kind: 'accepted' });
     expect(await smsc.submits()).toHaveLength(23);
   });
@@ -538,12 +552,12 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     const throttled = { status: ESME_RTHROTTLED };
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, throttled, throttled] });
     const long = world.provider.submit(aSubmission({ ...OF_A, text: THREE_PARTS }));
-    await world.timers.begun(THROTTLED_PART_WAIT_MS);
+    await world.timers.begun(PUT_OFF_PART_WAIT_MS);
     await responded(smsc, world);
     expect(await world.provider.submit(aSubmission(OF_B))).toMatchObject({ kind: 'accepted' });
     // One for both parts: each has been sent again once when its time is over.
-    expect(world.timers.all.filter((ms) => ms === THROTTLED_PART_WAIT_MS)).toHaveLength(1);
-    pass(world, THROTTLED_PART_WAIT_MS);
+    expect(world.timers.all.filter((ms) => ms === PUT_OFF_PART_WAIT_MS)).toHaveLength(1);
+    pass(world, PUT_OFF_PART_WAIT_MS);
     // At 9.65 a second the next one may go out after 104 ms, of which 50 count as over.
     await world.timers.begun(54);
     pass(world, 54);
@@ -559,7 +573,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
       submits: [{ status: 0 }, throttled, throttled, { hold: true }, { hold: true }, { hold: true }],
     });
     const long = world.provider.submit(aSubmission({ ...OF_A, text: THREE_PARTS }));
-    await world.timers.begun(THROTTLED_PART_WAIT_MS);
+    await world.timers.begun(PUT_OFF_PART_WAIT_MS);
     await responded(smsc, world);
     const ofA = (index: number) =>
       world.provider.submit(aSubmission({ ...OF_A, smsId: anSmsId(index), text: THREE_PARTS }));
@@ -798,7 +812,7 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
       const { smsc, world, begun, connection } = await withThrottledPart({ binds: 2 });
       await smsc.tell({ order, connection });
       await world.timers.begun(750);
-      pass(world, THROTTLED_PART_WAIT_MS);
+      pass(world, PUT_OFF_PART_WAIT_MS);
       expect(await begun).toMatchObject({ kind: 'accepted', providerMessageIds: { length: 4 } });
       expect((await smsc.submits()).map((each) => each.connection === connection)).toEqual([
         true,
@@ -814,7 +828,7 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
     const { smsc, world, begun, connection } = await withThrottledPart({ binds: 2 }, { hold: true });
     await smsc.tell({ order: 'unbind', connection });
     await world.timers.begun(UNBOUND_TIMEOUT_MS);
-    pass(world, THROTTLED_PART_WAIT_MS);
+    pass(world, PUT_OFF_PART_WAIT_MS);
     await smsc.seen('submit', 5);
     await smsc.tell({ order: 'release' });
     expect(await begun).toMatchObject({ kind: 'accepted', providerMessageIds: { length: 4 } });
@@ -825,7 +839,7 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
     const { smsc, world, begun } = await withThrottledPart();
     await smsc.tell({ order: 'close' });
     await reconnected(world);
-    pass(world, THROTTLED_PART_WAIT_MS);
+    pass(world, PUT_OFF_PART_WAIT_MS);
     expect(await begun).toMatchObject({ kind: 'accepted', providerMessageIds: { length: 4 } });
   });
 
@@ -882,11 +896,11 @@ describeWithSmsc('the SMPP provider is closed', () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
     const begun = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
-    await world.timers.begun(THROTTLED_PART_WAIT_MS);
+    await world.timers.begun(PUT_OFF_PART_WAIT_MS);
     await responded(smsc, world);
     const closing = world.provider.close();
     expect(await world.provider.submit(aSubmission({ smsId: anSmsId(1) }))).toMatchObject({ cause: 'busy' });
-    pass(world, THROTTLED_PART_WAIT_MS);
+    pass(world, PUT_OFF_PART_WAIT_MS);
     expect(await begun).toMatchObject({ kind: 'accepted' });
     await closing;
     expect(await smsc.submits()).toHaveLength(3);
@@ -897,20 +911,34 @@ describeWithSmsc('the SMPP provider is closed', () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
     const begun = world.provider.submit(aSubmission({ text: 'a'.repeat(200), attemptTimeoutMs: 30_000 }));
-    await world.timers.begun(THROTTLED_PART_WAIT_MS);
+    await world.timers.begun(PUT_OFF_PART_WAIT_MS);
     await responded(smsc, world);
     const closing = world.provider.close();
     world.uptimeMs += 30_000;
-    world.timers.expire(THROTTLED_PART_WAIT_MS);
+    world.timers.expire(PUT_OFF_PART_WAIT_MS);
     expect(await begun).toMatchObject({ kind: 'unknown', cause: 'limited' });
     await closing;
   });
 
-  it('the SMPP provider closes at once when a text in parts waits for a bind', async () => {
+  it('a text in parts whose bind ends while the SMPP provider is closed is sent whole over the next one', async () => {
+    const { smsc, world, begun } = await withThrottledPart();
+    await smsc.tell({ order: 'close' });
+    await world.timers.begun(750);
+    const closing = world.provider.close();
+    await reconnected(world);
+    pass(world, PUT_OFF_PART_WAIT_MS);
+    expect(await begun).toMatchObject({ kind: 'accepted', providerMessageIds: { length: 4 } });
+    await closing;
+    expect(world.timers.all).toEqual([]);
+  });
+
+  it('the SMPP provider closes although no bind opens for a text in parts', async () => {
     const { smsc, world, begun } = await withThrottledPart();
     await smsc.kill();
     await world.timers.begun(750);
-    await world.provider.close();
+    const closing = world.provider.close();
+    pass(world, BEGUN_TIMEOUT_MS);
+    await closing;
     expect(await begun).toMatchObject({ kind: 'unknown', providerMessageIds: [] });
     expect(world.timers.all).toEqual([]);
   });
@@ -965,7 +993,7 @@ async function withThrottledPart(
   const throttled = { status: ESME_RTHROTTLED };
   await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: 0 }, third, throttled] });
   const begun = world.provider.submit(aSubmission({ text: 'a'.repeat(600) }));
-  await world.timers.begun(THROTTLED_PART_WAIT_MS);
+  await world.timers.begun(PUT_OFF_PART_WAIT_MS);
   const [first] = await smsc.submits();
   return { smsc, world, begun, connection: first?.connection };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
+import { WINDOW_GRACE_MS } from '../../../src/domain/chain/attempt-deadline.ts';
 import type { ChainEvent } from '../../../src/domain/chain/chain-event.ts';
 import { advance } from '../../../src/domain/chain/fallback-chain.ts';
 import type { Content } from '../../../src/domain/messages/send-request.ts';
@@ -133,7 +134,8 @@ describe('late, doubled and reversed events', () => {
       ...movedOn,
       SECOND_STARTED,
       [accepted(1), ['sent sms']],
-      [deadline(1), ['finally sent sms', 'capture for sms'], 2 * DAY_MS],
+      [deadline(1), [`deadline 1 in ${WINDOW_GRACE_MS}`], 2 * DAY_MS],
+      [deadline(1), ['finally sent sms', 'capture for sms'], 2 * DAY_MS + WINDOW_GRACE_MS],
       [deadline(1), []],
       [receiptFailed(1, 'Absent'), []],
     ]);

@@ -215,6 +215,31 @@ describe('one channel', () => {
     ]);
   });
 
+  it('waits ten minutes more, and once, when the wait for a receipt ends late: an outage kept receipts back', () => {
+    const late = DAY_MS + 1_000;
+    const TEN_MINUTES_MS = 600_000;
+    const waiting: readonly Scene[] = [
+      STARTED,
+      [accepted(0), ['sent sms']],
+      [deadline(0), [`deadline 0 in ${TEN_MINUTES_MS}`], late],
+    ];
+    play(toSms, [
+      ...waiting,
+      [receiptFailed(0, 'Absent'), ['unschedule 0', 'finally failed sms: Absent', 'release']],
+    ]);
+    const end = late + TEN_MINUTES_MS;
+    play(toSms, [...waiting, [deadline(0), ['finally sent sms', 'capture for sms'], end]]);
+    play(toSms, [...waiting, [deadline(0), ['finally sent sms', 'capture for sms'], end + DAY_MS]]);
+  });
+
+  it('ends the wait for a receipt at once when that comes in time', () => {
+    play(toSms, [
+      STARTED,
+      [accepted(0), ['sent sms']],
+      [deadline(0), ['finally sent sms', 'capture for sms'], DAY_MS + 999],
+    ]);
+  });
+
   it('waits for the result as long as the message says', () => {
     play(aMessage({ channels: ['sms'], content: aText(), attemptTimeoutMs: 5 * MINUTE_MS }), [
       [start(0), [`deadline 0 in ${5 * MINUTE_MS}`, 'submit 0']],
