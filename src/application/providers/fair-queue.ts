@@ -63,10 +63,10 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
    */
   capacity(backlog: Backlog, free: number): ProviderCapacity {
     const waitingOfProject = this.#waiting.sizeOfProject(backlog.projectId);
-    const ofRate = this.#rates.allowed(backlog.projectId);
+    const ofRate = this.#allowed(backlog);
     return {
       free: Math.max(0, free - this.#waiting.size),
-      passing: Math.max(0, this.#moreOf(backlog.projectId, free) - waitingOfProject),
+      passing: Math.max(0, this.#moreOf(backlog, free) - waitingOfProject),
       waiting: this.#waiting.sizeOf(backlog),
       ahead: this.#waiting.sizeAhead(backlog.priority),
       ...(ofRate === null ? {} : { ofRate: Math.max(0, ofRate - waitingOfProject) }),
@@ -94,18 +94,17 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
   take(free: number, mayTake: (item: Item) => boolean = () => true): Item | null {
     if (free <= 0) return null;
     return this.#waiting.take((item) => {
-      const { projectId } = item.backlog;
-      if (this.#rates.allowed(projectId) === 0) {
-        this.#heldByRate.add(projectId);
+      if (this.#allowed(item.backlog) === 0) {
+        this.#heldByRate.add(item.backlog.projectId);
         return false;
       }
-      return this.#moreOf(projectId, free) > 0 && mayTake(item);
+      return this.#moreOf(item.backlog, free) > 0 && mayTake(item);
     });
   }
 
   /** Counts an item as in flight until the function that it returns is called, once. */
-  begin({ backlog: { projectId } }: Item): () => void {
-    this.#rates.noteSent(projectId);
+  begin({ backlog: { projectId, priority } }: Item): () => void {
+    this.#rates.noteSent(projectId, priority === 'code');
     return this.#inFlight.begin(projectId);
   }
 
@@ -114,8 +113,12 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return this.#waiting.takeAll();
   }
 
-  #moreOf(projectId: string, free: number): number {
-    const more = this.#inFlight.moreOf(projectId, free);
-    return Math.min(more, this.#rates.allowed(projectId) ?? more);
+  #moreOf(backlog: Backlog, free: number): number {
+    const more = this.#inFlight.moreOf(backlog.projectId, free);
+    return Math.min(more, this.#allowed(backlog) ?? more);
+  }
+
+  #allowed({ projectId, priority }: Backlog): number | null {
+    return this.#rates.allowed(projectId, priority === 'code');
   }
 }

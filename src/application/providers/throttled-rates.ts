@@ -60,34 +60,34 @@ export class ThrottledRates {
     if (before !== null && now - before.at < THROTTLED_ONCE_MS) return;
     const lately = this.#lately(projectId);
     if (!areMostlyRejected(lately)) return;
-    const reached = Math.max(lately.taken, before === null ? 0 : reachedBy(before, now));
+    const reached = Math.max(lately.taken, before === null ? 0 : this.#reachedBy(before));
     this.#rates.delete(projectId);
     this.#forget(now);
-    this.#rates.set(projectId, { at: now, reached, nextAt: now + intervalMs(reached, 0) });
+    const rate = { at: now, reached, nextAt: now };
+    this.#rates.set(projectId, rate);
+    rate.nextAt += this.#intervalMs(rate);
   }
 
   /** How many requests of the project go out in a second; null when it has no rate. */
   perSecond(projectId: string): number | null {
     const rate = this.#rateOf(projectId);
-    return rate === null ? null : sendRateAfter(rate.reached, this.#now() - rate.at);
+    return rate === null ? null : this.#perSecond(rate);
   }
 
-  /** How many requests of the project may go out now; null when it has no rate. */
-  allowed(projectId: string): number | null {
+  /** How many requests of the project, or codes of it, may go out now; null when it has no rate. */
+  allowed(projectId: string, isCode = false): number | null {
     const rate = this.#rateOf(projectId);
     if (rate === null) return null;
-    const now = this.#now();
-    const lateMs = now - rate.nextAt;
-    if (lateMs < 0) return 0;
-    return 1 + Math.floor(Math.min(lateMs, CATCH_UP_MS) / intervalMs(rate.reached, now - rate.at));
+    const own = this.#due(rate);
+    return own === 0 && isCode && this.#anyDue() !== null ? 1 : own;
   }
 
-  /** Notes a request of the project that goes out. */
-  noteSent(projectId: string): void {
-    const rate = this.#rateOf(projectId);
-    if (rate === null) return;
-    const now = this.#now();
-    rate.nextAt = Math.max(rate.nextAt, now - CATCH_UP_MS) + intervalMs(rate.reached, now - rate.at);
+  /** Notes a request of the project, or a code of it, that goes out. */
+  noteSent(projectId: string, isCode = false): void {
+    const own = this.#rateOf(projectId);
+    if (own === null) return;
+    const rate = isCode && this.#due(own) === 0 ? (this.#anyDue() ?? own) : own;
+    rate.nextAt = Math.max(rate.nextAt, this.#now() - CATCH_UP_MS) + this.#intervalMs(rate);
   }
 
   /** In how many milliseconds, 1 at least, the next request of the project may go out that might not a moment ago. */
@@ -97,7 +97,37 @@ export class ThrottledRates {
 
   #rateOf(projectId: string): Rate | null {
     const rate = this.#rates.get(projectId);
-    return rate !== undefined && this.#now() - rate.at < THROTTLED_MS ? rate : null;
+    return rate !== undefined && this.#holds(rate) ? rate : null;
+  }
+
+  #holds({ at }: Rate): boolean {
+    return this.#now() - at < THROTTLED_MS;
+  }
+
+  /** How many requests may go out now. */
+  #due(rate: Rate): number {
+    const lateMs = this.#now() - rate.nextAt;
+    return lateMs < 0 ? 0 : 1 + Math.floor(Math.min(lateMs, CATCH_UP_MS) / this.#intervalMs(rate));
+  }
+
+  /** A rate by which a request may go out now, of whatever project; null for none. */
+  #anyDue(): Rate | null {
+    for (const rate of this.#rates.values()) if (this.#holds(rate) && this.#due(rate) > 0) return rate;
+    return null;
+  }
+
+  #perSecond({ at, reached }: Rate): number {
+    return sendRateAfter(reached, this.#now() - at, this.#rates.size);
+  }
+
+  /** Between two requests. */
+  #intervalMs(rate: Rate): number {
+    return millisecondsInSecond / this.#perSecond(rate);
+  }
+
+  /** What the provider took in a second when it said before that it takes no more, or the rate since then while that is less. */
+  #reachedBy(rate: Rate): number {
+    return Math.min(rate.reached, this.#perSecond(rate));
   }
 
   /** The oldest come first. */
@@ -133,14 +163,4 @@ export class ThrottledRates {
     second.set(projectId, counts);
     return counts;
   }
-}
-
-/** What the provider took in a second when it said before that it takes no more, or the rate since then while that is less. */
-function reachedBy({ at, reached }: Rate, now: number): number {
-  return Math.min(reached, sendRateAfter(reached, now - at));
-}
-
-/** Between two requests, so many milliseconds after the provider said that it takes no more. */
-function intervalMs(reached: number, ms: number): number {
-  return millisecondsInSecond / sendRateAfter(reached, ms);
 }

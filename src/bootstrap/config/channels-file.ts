@@ -41,9 +41,9 @@ export class ChannelsFileError extends Error {
   }
 }
 
-/** A name stands in message ids, in the path of callbacks and in the log. */
-const NAME_PATTERN = /^[a-z0-9][a-z0-9-]{0,39}$/;
-const NAME_FORM = 'must be 1 to 40 of a-z, 0-9 and hyphen';
+/** A name stands in message ids, in the path of callbacks and in the log. JSON puts those of digits alone before all others. */
+const NAME_PATTERN = /^(?!\d+$)[a-z0-9][a-z0-9-]{0,39}$/;
+const NAME_FORM = 'must be 1 to 40 of a-z, 0-9 and hyphen, and not digits alone';
 const PREFIX_FORM = 'must be international digits without a leading 0, such as 96477';
 const ROUTES_MAX = 1_000;
 
@@ -148,7 +148,7 @@ function channelOf(
   return { providers, routes };
 }
 
-/** A route names providers of its channel, and stands before the one that takes every number. */
+/** A route names providers of its channel, each once, and stands before the one that takes every number. */
 function routeProblems(
   channel: Channel,
   routes: readonly ProviderRoute[],
@@ -160,6 +160,9 @@ function routeProblems(
     ...route.providers
       .filter((name) => !names.includes(name))
       .map((name) => `${channel}.routes.${index}: ${channel} has no provider ${name}`),
+    ...route.providers
+      .filter((name, place) => route.providers.indexOf(name) < place)
+      .map((name) => `${channel}.routes.${index}: names the provider ${name} again`),
     ...(last === -1 || index <= last
       ? []
       : [`${channel}.routes.${index}: gets no number, because route ${last} takes every one`]),

@@ -42,8 +42,9 @@ const GRACES_END_MS = 15_000;
 
 /**
  * The time of the attempt is over: the chain goes on, unless the provider has taken the message on the last channel. That one
- * waits for its receipt, and ends as sent without; when the end of that wait comes late, it waits once more. An attempt gets a grace when its deadline comes late or its submit result is
- * held up, and another one when the end of a grace comes late, too: the database may have been away twice.
+ * waits for its receipt, and ends as sent without; when the end of that wait comes late, it waits once more. An attempt gets a
+ * grace when its deadline comes late or its submit result is held up, and another one when the end of a grace comes late, too:
+ * the database may have been away twice.
  */
 export function deadline(message: Message, attemptNumber: number, now: number): ChainOutcome {
   const attempt = message.attempts[attemptNumber];

@@ -250,6 +250,19 @@ it('a project that the provider throttles waits for its rate, and those of other
   expect(begin()).toBe('A');
 });
 
+it('a code of a project at a rate goes out before the text of another one, for which the rate allows a request', () => {
+  const { queue, clock, begin } = limited(20, ...many(2, 'B', 'text'));
+  queue.noteResult('B', THROTTLED);
+  clock.now = 100;
+  queue.noteResult('A', THROTTLED);
+  queue.add(item('A'));
+  expect(queue.capacity({ priority: 'code', projectId: 'A' }, 20).ofRate).toBe(0);
+  clock.now = SLOWEST_MS;
+  expect(queue.capacity({ priority: 'text', projectId: 'A' }, 20).ofRate).toBe(0);
+  expect(begin()).toBe('A');
+  expect(queue.heldByRateMs()).toBeGreaterThan(100);
+});
+
 it('what waits of a project at a rate uses up what the rate allows', () => {
   const { queue, clock } = limited(20);
   const ofRate = () => queue.capacity({ priority: 'text', projectId: 'A' }, 20).ofRate;

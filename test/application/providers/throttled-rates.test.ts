@@ -89,6 +89,53 @@ describe('the rate of a project that a provider throttles', () => {
     expect(waitMs()).toBe(Math.ceil(SLOWEST_MS));
   });
 
+  it('projects of which the provider took little are sent for as if it had taken ten a second of all of them', () => {
+    for (const project of ['a', 'b', 'c', 'd', 'e']) reject(1, project);
+    expect(waitMs('e')).toBe(Math.ceil(5 * SLOWEST_MS));
+    // Those of which it took more share nothing.
+    take(20, 'f');
+    reject(20, 'f');
+    expect(waitMs('f')).toBe(Math.ceil(INTERVAL_MS));
+  });
+
+  it('a code of a project that has to wait goes out for a request of another one, which waits then', () => {
+    take(1);
+    reject(1);
+    take(20, 'b');
+    reject(ENOUGH_OF_20, 'b');
+    expect([rates.allowed('a', true), rates.allowed('b', true)]).toEqual([0, 0]);
+    now += INTERVAL_MS;
+    expect([rates.allowed('a'), rates.allowed('a', true), rates.allowed('b')]).toEqual([0, 1, 1]);
+    const before = waitMs('a');
+    rates.noteSent('a', true);
+    expect([rates.allowed('a', true), rates.allowed('b')]).toEqual([0, 0]);
+    expect(waitMs('a')).toBe(before);
+  });
+
+  it('a code of a project that need not wait takes no request of another one', () => {
+    take(20, 'b');
+    reject(ENOUGH_OF_20, 'b');
+    now += INTERVAL_MS;
+    expect(rates.allowed('a', true)).toBe(null);
+    rates.noteSent('a', true);
+    expect(rates.allowed('b')).toBe(1);
+    reject(1, 'a');
+    now += 2 * SLOWEST_MS;
+    rates.noteSent('a', true);
+    expect([rates.allowed('a'), rates.allowed('b')]).toEqual([0, 1]);
+  });
+
+  it('a project whose rate is over lends nothing', () => {
+    reject(1, 'b');
+    now += 29_000;
+    reject(1, 'a');
+    now += 999;
+    rates.noteSent('a');
+    now += 1;
+    expect(rates.allowed('b')).toBe(null);
+    expect(rates.allowed('a', true)).toBe(0);
+  });
+
   it('the second before counts by its part within the last second, and those before it do not', () => {
     take(1_000);
     now += 1_000;

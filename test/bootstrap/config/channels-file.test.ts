@@ -70,11 +70,19 @@ describe('a channels file', () => {
     [{ sms: { providers: {} } }, 'sms.providers: must have a provider'],
     [
       { sms: { providers: { 'An SMSC': { kind: 'simulator' } } } },
-      'sms.providers.An SMSC: must be 1 to 40 of a-z, 0-9 and hyphen; sms.providers.An SMSC: the simulator must be called simulator',
+      'sms.providers.An SMSC: must be 1 to 40 of a-z, 0-9 and hyphen, and not digits alone; sms.providers.An SMSC: the simulator must be called simulator',
     ],
     [
       { sms: { providers: { test: { kind: 'simulator' } } } },
       'sms.providers.test: the simulator must be called simulator',
+    ],
+    [
+      { sms: { providers: { 20: { kind: 'simulator' } } } },
+      'sms.providers.20: must be 1 to 40 of a-z, 0-9 and hyphen, and not digits alone; sms.providers.20: the simulator must be called simulator',
+    ],
+    [
+      { sms: { providers: SIMULATOR, routes: [{ providers: ['simulator', 'simulator'] }] } },
+      'sms.routes.0: names the provider simulator again',
     ],
     [
       { sms: { providers: SIMULATOR, routes: [{ providers: ['other'] }] } },

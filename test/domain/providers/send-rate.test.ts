@@ -39,6 +39,13 @@ it('a provider that took nothing is asked at 7 a second at first, as one that to
   expect([sendRateAfter(0, 0), sendRateAfter(10, 0)]).toEqual([expect.closeTo(7, 6), expect.closeTo(7, 6)]);
 });
 
+it('ten a second are of all projects that the provider throttles', () => {
+  expect([sendRateAfter(0, 0, 20), sendRateAfter(10, 0, 20)]).toEqual([
+    expect.closeTo(0.35, 6),
+    expect.closeTo(7, 6),
+  ]);
+});
+
 it.each<[string, SubmitResult, 'taken' | 'rejected' | null]>([
   ['accepts', { kind: 'accepted', providerMessageIds: [] }, 'taken'],
   ['rejects for the message', rejectedAs('message', 'no'), 'taken'],
