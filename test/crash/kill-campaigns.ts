@@ -6,12 +6,7 @@ import { LOAD_API_KEY, LOAD_NUMBER_ID, LOAD_TEMPLATE_ID } from '../support/load-
 import { checkLedger, repeatedSubmissions } from './support/ledger-check.ts';
 import { between, seededRandom, seedFrom } from './support/seeded-random.ts';
 import { SqliteService } from './support/sqlite-service.ts';
-import {
-  END_OF_TIME_MS,
-  PAST_RECEIPT_WINDOWS_MS,
-  QUIET_TIMEOUT_MS,
-  WORK_TIMEOUT_MS,
-} from './support/time-limits.ts';
+import { QUIET_TIMEOUT_MS, WORK_TIMEOUT_MS } from './support/time-limits.ts';
 import { conclude, textOf, verdictOf } from './support/verdict.ts';
 
 /**
@@ -99,8 +94,7 @@ async function request(path: string, body: unknown): Promise<unknown> {
 /** First the work left over is done. Then the clock passes the receipt windows of what was cut off. */
 async function comeToQuiet(): Promise<void> {
   await service.untilNoJobs(() => Date.now(), WORK_TIMEOUT_MS);
-  await service.child.ask('putClockAhead', PAST_RECEIPT_WINDOWS_MS);
-  await service.untilNoJobs(() => END_OF_TIME_MS, QUIET_TIMEOUT_MS);
+  await service.passReceiptWindows(QUIET_TIMEOUT_MS);
   const problems = await check(true);
   const submissions = readFileSync(submissionsFile, 'utf8').trimEnd().split('\n');
   const repeated = repeatedSubmissions(submissions);

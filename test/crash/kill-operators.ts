@@ -14,8 +14,7 @@ import { checkFile, withFile } from './support/sqlite-file.ts';
 import { SqliteService } from './support/sqlite-service.ts';
 import { SteadyLoad } from './support/steady-load.ts';
 import {
-  END_OF_TIME_MS,
-  PAST_RECEIPT_WINDOWS_MS,
+  PAST_LATE_WINDOWS_MS,
   QUIET_TIMEOUT_MS,
   WORK_DUE_WITHIN_MS,
   WORK_TIMEOUT_MS,
@@ -103,9 +102,8 @@ async function record(name: string, work: () => Promise<KillCounts>): Promise<vo
 async function comeToQuiet(): Promise<void> {
   await service.start(kills.environment());
   await service.untilNoJobs(() => Date.now() + aheadMs + WORK_DUE_WITHIN_MS, WORK_TIMEOUT_MS);
-  aheadMs += PAST_RECEIPT_WINDOWS_MS;
-  await service.child.ask('putClockAhead', aheadMs);
-  await service.untilNoJobs(() => END_OF_TIME_MS, QUIET_TIMEOUT_MS);
+  await service.passReceiptWindows(QUIET_TIMEOUT_MS, aheadMs);
+  aheadMs += PAST_LATE_WINDOWS_MS;
   const audit = await service.child.ask('audit', true);
   await service.stop();
   const { stored, final, problems } = await checkFile(service.filename, acknowledged);

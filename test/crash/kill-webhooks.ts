@@ -11,13 +11,7 @@ import { LOAD_API_KEY } from '../support/load-seed.ts';
 import { between, seededRandom, seedFrom } from './support/seeded-random.ts';
 import { SqliteService } from './support/sqlite-service.ts';
 import { SteadyLoad } from './support/steady-load.ts';
-import {
-  END_OF_TIME_MS,
-  PAST_RECEIPT_WINDOWS_MS,
-  QUIET_TIMEOUT_MS,
-  WORK_DUE_WITHIN_MS,
-  WORK_TIMEOUT_MS,
-} from './support/time-limits.ts';
+import { QUIET_TIMEOUT_MS, WORK_DUE_WITHIN_MS, WORK_TIMEOUT_MS } from './support/time-limits.ts';
 import { assertAcknowledged, conclude, textOf, verdictOf } from './support/verdict.ts';
 import {
   checkWebhooks,
@@ -122,8 +116,7 @@ async function killOnce(round: number): Promise<void> {
 /** First the work left over is done. Then the clock passes the receipt windows of what was cut off. */
 async function comeToQuiet(): Promise<void> {
   const workMs = await service.untilNoJobs(() => Date.now() + WORK_DUE_WITHIN_MS, WORK_TIMEOUT_MS);
-  await service.child.ask('putClockAhead', PAST_RECEIPT_WINDOWS_MS);
-  const quietMs = await service.untilNoJobs(() => END_OF_TIME_MS, QUIET_TIMEOUT_MS);
+  const quietMs = await service.passReceiptWindows(QUIET_TIMEOUT_MS);
   const { events, states, requests, repeated, problems } = await check({ quiet: true });
   for (const problem of problems) violations.push(`when quiet: ${problem}`);
   const open = events - (states.delivered ?? 0) - (states.superseded ?? 0);

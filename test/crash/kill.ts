@@ -8,13 +8,7 @@ import { checkLedger, type LedgerReport, repeatedSubmissions } from './support/l
 import { between, seededRandom, seedFrom } from './support/seeded-random.ts';
 import { SqliteService } from './support/sqlite-service.ts';
 import { SteadyLoad } from './support/steady-load.ts';
-import {
-  END_OF_TIME_MS,
-  PAST_RECEIPT_WINDOWS_MS,
-  QUIET_TIMEOUT_MS,
-  WORK_DUE_WITHIN_MS,
-  WORK_TIMEOUT_MS,
-} from './support/time-limits.ts';
+import { QUIET_TIMEOUT_MS, WORK_DUE_WITHIN_MS, WORK_TIMEOUT_MS } from './support/time-limits.ts';
 import { assertAcknowledged, conclude, textOf, verdictOf } from './support/verdict.ts';
 
 /**
@@ -81,8 +75,7 @@ async function killOnce(round: number): Promise<void> {
 /** First the work left over is done. Then the clock passes the receipt windows of what was cut off. */
 async function comeToQuiet(): Promise<void> {
   const workMs = await service.untilNoJobs(() => Date.now() + WORK_DUE_WITHIN_MS, WORK_TIMEOUT_MS);
-  await service.child.ask('putClockAhead', PAST_RECEIPT_WINDOWS_MS);
-  const quietMs = await service.untilNoJobs(() => END_OF_TIME_MS, QUIET_TIMEOUT_MS);
+  const quietMs = await service.passReceiptWindows(QUIET_TIMEOUT_MS);
   const { stored, failed, problems } = await check({ quiet: true });
   report('when quiet', problems);
   const submissions = readFileSync(submissionsFile, 'utf8').trimEnd().split('\n');

@@ -72,12 +72,10 @@ export class RetainMessages {
     return unitOfWork.run(async (stores) => {
       const retention = await currentRetention(stores, projectId);
       if (retention === null) return { fates: NO_FATES, goesOn: false };
-      const place = await stores.retention.place(projectId, 'messages');
       const aged = await stores.retention.agedMessages({
         projectId,
         before: keptSince(retention, clock.now()),
-        // What was anonymised by an earlier setting is removed by the new one.
-        after: place !== null && place.action === retention.action ? place : null,
+        after: await placeOf(stores, projectId, retention),
         limit: rows,
       });
       const last = aged.at(-1);
@@ -114,6 +112,16 @@ export class RetainMessages {
     await store.removeMessages(fates.remove);
     return fates;
   }
+}
+
+/**
+ * Behind what the next messages lie; null from the first. What was anonymised by an earlier setting is removed by the new one. What
+ * was accepted under a clock that was behind may lie before all that was treated.
+ */
+async function placeOf({ retention: store }: Stores, projectId: string, { action }: Retention) {
+  const place = await store.place(projectId, 'messages');
+  const isOfSetting = place !== null && place.action === action;
+  return isOfSetting && !(await store.hasLeftOut(place)) ? place : null;
 }
 
 type Fates = Readonly<Record<MessageFate, readonly string[]>>;

@@ -15,7 +15,12 @@ import {
   repeatedSubmissions,
 } from './ledger-check.ts';
 import type { CrashServiceHandlers } from './service-process.ts';
-import { END_OF_TIME_MS, PAST_RECEIPT_WINDOWS_MS, WORK_DUE_WITHIN_MS } from './time-limits.ts';
+import {
+  END_OF_TIME_MS,
+  PAST_LATE_WINDOWS_MS,
+  PAST_RECEIPT_WINDOWS_MS,
+  WORK_DUE_WITHIN_MS,
+} from './time-limits.ts';
 
 const POLL_MS = 100;
 
@@ -176,9 +181,14 @@ export class Installation {
     );
   }
 
-  /** Puts the clocks past the receipt windows of what was cut off, and waits until that is done. */
+  /**
+   * Puts the clocks past the receipt windows of what was cut off, and then past the wait that follows those which end late. Waits
+   * until that is done.
+   */
   async comeToQuiet(timeoutMs: number): Promise<void> {
     await this.putClocksAhead(PAST_RECEIPT_WINDOWS_MS);
+    await this.#untilNoJobs(() => this.now(), timeoutMs);
+    await this.putClocksAhead(PAST_LATE_WINDOWS_MS - PAST_RECEIPT_WINDOWS_MS);
     await this.#untilNoJobs(() => END_OF_TIME_MS, timeoutMs);
   }
 

@@ -2,7 +2,7 @@ import { checkLedger } from './ledger-check.ts';
 import { checkSmsc, type SmscReport, type SmsRow } from './smsc-check.ts';
 import type { SmscLog } from './smsc-log.ts';
 import type { SqliteService } from './sqlite-service.ts';
-import { END_OF_TIME_MS, PAST_RECEIPT_WINDOWS_MS, QUIET_TIMEOUT_MS } from './time-limits.ts';
+import { QUIET_TIMEOUT_MS } from './time-limits.ts';
 
 /**
  * The clock of the service passes the receipt window of what has no receipt. Then its messages, all of them final, are compared
@@ -20,8 +20,7 @@ export async function smscVerdict(
     readonly provider: string;
   },
 ): Promise<SmscReport & { readonly messages: number }> {
-  await service.child.ask('putClockAhead', PAST_RECEIPT_WINDOWS_MS);
-  await service.untilNoJobs(() => END_OF_TIME_MS, QUIET_TIMEOUT_MS);
+  await service.passReceiptWindows(QUIET_TIMEOUT_MS);
   const { ledger, messages } = await service.read(async (database) => {
     database.exec('BEGIN');
     const query = async (sql: string) => database.prepare<[], Record<string, unknown>>(sql).all();

@@ -6,6 +6,7 @@ import Sqlite from 'better-sqlite3';
 import { type Child, startChild } from '../../support/child-process.ts';
 import { IS_LEFT } from './jobs-left.ts';
 import type { CrashServiceHandlers } from './service-process.ts';
+import { END_OF_TIME_MS, PAST_LATE_WINDOWS_MS, PAST_RECEIPT_WINDOWS_MS } from './time-limits.ts';
 
 const POLL_MS = 100;
 
@@ -56,6 +57,20 @@ export class SqliteService {
     } finally {
       database.close();
     }
+  }
+
+  /**
+   * Puts the clock, which is ahead already by `aheadMs`, past the receipt windows of what was cut off, and then past the wait that
+   * follows those which end late. Resolves with the milliseconds until no job is left.
+   */
+  async passReceiptWindows(timeoutMs: number, aheadMs = 0): Promise<number> {
+    const startedAt = performance.now();
+    const pastWindowsMs = aheadMs + PAST_RECEIPT_WINDOWS_MS;
+    await this.child.ask('putClockAhead', pastWindowsMs);
+    await this.untilNoJobs(() => Date.now() + pastWindowsMs, timeoutMs);
+    await this.child.ask('putClockAhead', aheadMs + PAST_LATE_WINDOWS_MS);
+    await this.untilNoJobs(() => END_OF_TIME_MS, timeoutMs);
+    return performance.now() - startedAt;
   }
 
   /** Resolves with the milliseconds until no job is due before that instant; rejects when it is not in time. */

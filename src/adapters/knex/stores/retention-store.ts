@@ -11,6 +11,7 @@ import type { Campaign } from '../../../domain/campaigns/campaign.ts';
 import type { Recipient } from '../../../domain/campaigns/recipient.ts';
 import type { Message } from '../../../domain/messages/message.ts';
 import type { ReportFilters } from '../../../domain/reports/report.ts';
+import { ERASED_NUMBER } from '../../../domain/shared/phone-number.ts';
 import type { Insert, Row, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 import { CAMPAIGN_COLUMNS, campaignFromRow } from './campaign-store.ts';
@@ -71,6 +72,14 @@ const RECIPIENTS_AT = `
   SELECT ${RECIPIENT_COLUMNS} FROM campaign_recipients WHERE campaign_id = ? AND position >= ? AND position < ?
   ORDER BY id FOR UPDATE`;
 
+const LEFT_OUT = `
+  SELECT 1 FROM (
+    SELECT sms_id, phone_number FROM messages WHERE project_id = ? AND (created_at, sms_id) <= (?, ?)
+    ORDER BY project_id, created_at, sms_id LIMIT 1
+  ) AS first
+  WHERE phone_number <> ?
+    AND NOT EXISTS (SELECT 1 FROM retention_waiting WHERE project_id = ? AND retention_waiting.sms_id = first.sms_id)`;
+
 /** Before every id, and before every instant. */
 const BEFORE_ALL = { createdAt: -1, id: '' };
 
@@ -94,6 +103,15 @@ export class SqlRetentionStore implements RetentionStore {
     await this.#session.insert(PLACE, [
       { project_id: projectId, subject, action, created_at: createdAt, id },
     ]);
+  }
+
+  async hasLeftOut({
+    projectId,
+    createdAt,
+    id,
+  }: Parameters<RetentionStore['hasLeftOut']>[0]): Promise<boolean> {
+    const rows = await this.#session.query(LEFT_OUT, [projectId, createdAt, id, ERASED_NUMBER, projectId]);
+    return rows.length > 0;
   }
 
   async agedMessages({ projectId, before, after, limit }: AgedQuery): Promise<readonly AgedRow[]> {

@@ -38,6 +38,11 @@ export interface RetentionStore {
   /** The place of a subject of a project; null before the first. Locked until the transaction ends. */
   place(projectId: string, subject: RetentionSubject): Promise<RetentionPlace | null>;
   savePlace(place: RetentionPlace): Promise<void>;
+  /**
+   * Whether the first message of the project was left out although it lies before the place: it has its number, and does not
+   * wait.
+   */
+  hasLeftOut(place: Omit<RetentionPlace, 'subject' | 'action'>): Promise<boolean>;
   /** The next messages of a project, without a lock. */
   agedMessages(query: AgedQuery): Promise<readonly AgedRow[]>;
   /** The next messages of a project that wait, in the order of their ids, behind `after`. */
