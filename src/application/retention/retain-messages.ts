@@ -115,8 +115,8 @@ export class RetainMessages {
 }
 
 /**
- * Behind what the next messages lie; null from the first. What was anonymised by an earlier setting is removed by the new one. What
- * was accepted under a clock that was behind may lie before all that was treated.
+ * Behind what the next messages lie; null from the first. What was anonymised by an earlier setting is removed by the new one.
+ * What was accepted under a clock that was behind may lie before all that was treated.
  */
 async function placeOf({ retention: store }: Stores, projectId: string, { action }: Retention) {
   const place = await store.place(projectId, 'messages');
