@@ -38,6 +38,8 @@ const NO_RESULTS: Results = { taken: 0, rejected: 0 };
 export class ThrottledRates {
   readonly #now: () => number;
   readonly #rates = new Map<string, Rate>();
+  /** No rate allows a request before, so that codes of many projects that wait do not search all rates each. */
+  #noneDueBefore = Number.NEGATIVE_INFINITY;
   /** The results of this second of the clock and of the one before, by project. */
   readonly #seconds = new Map<number, Map<string, Counts>>();
 
@@ -66,6 +68,7 @@ export class ThrottledRates {
     const rate = { at: now, reached, nextAt: now };
     this.#rates.set(projectId, rate);
     rate.nextAt += this.#intervalMs(rate);
+    this.#noneDueBefore = Math.min(this.#noneDueBefore, rate.nextAt);
   }
 
   /** How many requests of the project go out in a second; null when it has no rate. */
@@ -112,7 +115,15 @@ export class ThrottledRates {
 
   /** A rate by which a request may go out now, of whatever project; null for none. */
   #anyDue(): Rate | null {
-    for (const rate of this.#rates.values()) if (this.#holds(rate) && this.#due(rate) > 0) return rate;
+    const now = this.#now();
+    if (now < this.#noneDueBefore) return null;
+    let next = Number.POSITIVE_INFINITY;
+    for (const rate of this.#rates.values()) {
+      if (!this.#holds(rate)) continue;
+      if (rate.nextAt <= now) return rate;
+      next = Math.min(next, rate.nextAt);
+    }
+    this.#noneDueBefore = next;
     return null;
   }
 

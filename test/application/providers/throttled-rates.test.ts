@@ -125,6 +125,19 @@ describe('the rate of a project that a provider throttles', () => {
     expect([rates.allowed('a'), rates.allowed('b')]).toEqual([0, 1]);
   });
 
+  it('a code finds the request of a project that was throttled after others had none', () => {
+    reject(1, 'a');
+    expect(rates.allowed('a', true)).toBe(0);
+    take(1_000, 'b');
+    reject(1_000, 'b');
+    now += 2;
+    expect([rates.allowed('a', true), rates.allowed('b')]).toEqual([1, 1]);
+    rates.noteSent('a', true);
+    expect(rates.allowed('a', true)).toBe(0);
+    now += 2;
+    expect(rates.allowed('a', true)).toBe(1);
+  });
+
   it('a project whose rate is over lends nothing', () => {
     reject(1, 'b');
     now += 29_000;
