@@ -43,11 +43,11 @@ interface PartEvents {
 interface Part {
   readonly fields: SubmitFields;
   state: 'unwritten' | 'in-flight' | 'put-off' | 'over';
-  /** That of its last `submit_sm`. */
+  /** The session of its last `submit_sm`. */
   session: SmppSession | null;
-  /** The sequence number of that. */
+  /** The sequence number of its last `submit_sm`. */
   sequence: number;
-  /** Ends the flight of that. */
+  /** Ends the flight of its last `submit_sm`. */
   ended: () => void;
   /** Null until the SMSC gave one. */
   id: string | null;
@@ -117,7 +117,7 @@ export class OutgoingMessage {
     return this.#endsAt;
   }
 
-  /** That of the last part that was written; null before the first one. */
+  /** The session of the part that was written last; null before the first one. */
   get session(): SmppSession | null {
     return this.#session;
   }

@@ -408,6 +408,12 @@ describe('the gateway zoo', () => {
     expect((await submitTo(ok(body))).result).toEqual(accepted('9876543210987654321'));
   });
 
+  it('a reply with a number of more than a thousand digits is not read', async () => {
+    const reply = (digits: number) => ok(`{"id":"7","other":${'7'.repeat(digits)}}`);
+    expect((await submitTo(reply(1_000))).result).toEqual(accepted('7'));
+    expect((await submitTo(reply(1_001))).result).toMatchObject({ kind: 'unknown' });
+  });
+
   it('a success with another status than the listed ones is unknown', async () => {
     const { result } = await submitTo(
       { status: 201, body: '{"id":"a1"}' },

@@ -105,11 +105,7 @@ export class SqlRetentionStore implements RetentionStore {
     ]);
   }
 
-  async hasLeftOut({
-    projectId,
-    createdAt,
-    id,
-  }: Parameters<RetentionStore['hasLeftOut']>[0]): Promise<boolean> {
+  async hasLeftOut({ projectId, createdAt, id }: RetentionPlace): Promise<boolean> {
     const rows = await this.#session.query(LEFT_OUT, [projectId, createdAt, id, ERASED_NUMBER, projectId]);
     return rows.length > 0;
   }

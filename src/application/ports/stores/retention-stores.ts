@@ -42,7 +42,7 @@ export interface RetentionStore {
    * Whether the first message of the project was left out although it lies before the place: it has its number, and does not
    * wait.
    */
-  hasLeftOut(place: Omit<RetentionPlace, 'subject' | 'action'>): Promise<boolean>;
+  hasLeftOut(place: RetentionPlace): Promise<boolean>;
   /** The next messages of a project, without a lock. */
   agedMessages(query: AgedQuery): Promise<readonly AgedRow[]>;
   /** The next messages of a project that wait, in the order of their ids, behind `after`. */
